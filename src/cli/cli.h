@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * What the commands share: their table, exit statuses, messages. Only this layer prints or exits.
+ */
+#ifndef BLKBOX_CLI_CLI_H
+#define BLKBOX_CLI_CLI_H
+
+#include "why.h"
+
+#include <stdbool.h>
+
+/** Exit statuses of every command. */
+enum exit_status {
+	STATUS_OK = 0,
+	STATUS_FAILED = 1,
+	STATUS_USAGE = 2,
+	STATUS_INCOMPLETE = 3, /* done, but events were dropped, or the log is cut off or damaged */
+};
+
+/** A sub-command; argv[0] is its own name. Returns the exit status. */
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *summary;
+};
+
+int cmd_check(int argc, char **argv);
+int cmd_dump(int argc, char **argv);
+int cmd_export(int argc, char **argv);
+int cmd_info(int argc, char **argv);
+int cmd_live(int argc, char **argv);
+int cmd_record(int argc, char **argv);
+int cmd_status(int argc, char **argv);
+int cmd_stop(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
+
+/** "blkbox: TEXT" on stderr. */
+void message(const char *format, ...) _printf_(1, 2);
+/** "blkbox COMMAND: SENTENCE" from @why on stderr, and STATUS_FAILED back. */
+int failed(const char *command, const struct why *why);
+/** "blkbox COMMAND: TEXT" and where to find help; STATUS_USAGE back. */
+int usage_error(const char *command, const char *format, ...) _printf_(2, 3);
+
+/**
+ * Flushes and closes stdout: a full disk or a closed pipe is an error, not a silently short result.
+ * Returns @status, or STATUS_FAILED (said on stderr) if it was STATUS_OK or STATUS_INCOMPLETE.
+ */
+int close_stdout(const char *command, int status);
+
+/**
+ * argp_parse() with this program's habits: "blkbox COMMAND" in its messages, --help and --version.
+ * Exits with STATUS_USAGE when the arguments are wrong, with 0 after --help and --version.
+ */
+struct argp;
+void parse_arguments(const struct argp *argp, int argc, char **argv, unsigned flags, void *input);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli.h"
+
+#include <signal.h>
+#include <string.h>
+
+static int cmd_help(int argc, char **argv);
+
+/* In the order of a day's work, not of the alphabet. */
+static const struct command commands[] = {
+	{"help", cmd_help, "this list"},
+};
+
+enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+static void print_help(FILE *stream)
+{
+	fputs("Usage: blkbox COMMAND [ARG...]\n"
+	      "A flight recorder for the Linux block layer.\n\n",
+	      stream);
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		fprintf(stream, "  %-8s  %s\n", commands[i].name, commands[i].summary);
+	fputs("\nblkbox COMMAND --help explains a command, with examples.\n"
+	      "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but the result is incomplete.\n",
+	      stream);
+}
+
+static int cmd_help(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	print_help(stdout);
+	return STATUS_OK;
+}
+
+int main(int argc, char **argv)
+{
+	/* A closed pipe is an error of write(2), handled where we write; never a silent death. */
+	signal(SIGPIPE, SIG_IGN);
+
+	if (argc < 2) {
+		print_help(stderr);
+		return STATUS_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+		return close_stdout("help", cmd_help(argc, argv));
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		printf("blkbox %s\n", BLKBOX_VERSION);
+		return close_stdout("--version", STATUS_OK);
+	}
+	for (size_t i = 0; i < N_COMMANDS; i++) {
+		if (!strcmp(argv[1], commands[i].name))
+			return close_stdout(argv[1], commands[i].run(argc - 1, argv + 1));
+	}
+	message("there is no command '%s'; 'blkbox --help' lists them", argv[1]);
+	return STATUS_USAGE;
+}
