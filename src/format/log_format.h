@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * The log on disk: a header, then blocks. Described for readers in blkbox-log(5); keep both in step.
+ * The log on disk: a header, then blocks. Described for readers in blkbox-log(5); keep both in
+ * step.
  *
  * All fields are little endian and naturally aligned. What the kernel wrote (the payload of DATA
  * blocks) stays in the byte order of the recording machine.
@@ -13,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Like PNG's: a byte over 127 and both line ends show a transfer in text mode. */
-#define LOG_MAGIC "\x89" "BLKBOX" "\n"
+/* Like PNG's: a byte over 127 and a line end show a transfer in text mode. */
+#define LOG_MAGIC "\211BLKBOX\n"
 
 enum {
 	LOG_MAGIC_BYTES = 8,
@@ -23,6 +24,7 @@ enum {
 	LOG_BLOCK_MAX = 1 << 20,     /* bytes of a block's payload, raw and stored */
 	LOG_DATA_TARGET = 256 << 10, /* raw bytes that the writer gathers for a DATA block */
 	LOG_NAME_BYTES = 64,
+	LOG_CHANNELS_MAX = (LOG_BLOCK_MAX - 32) / 32, /* END, with all totals, is one block */
 	LOG_NO_CHANNEL = 0xffffffff,
 	LOG_NO_CPU = 0xffffffff,
 };
@@ -31,7 +33,7 @@ enum {
 struct log_header {
 	uint8_t magic[LOG_MAGIC_BYTES];
 	uint16_t version;	  /* LOG_VERSION; a reader refuses a higher one */
-	uint16_t header_bytes;	  /* blocks start here */
+	uint16_t header_bytes;	  /* blocks start here: 64 in version 1 */
 	uint32_t must_understand; /* feature bits: a reader refuses a bit that it does not know */
 	uint64_t start_mono_ns;	  /* CLOCK_MONOTONIC when the log was opened */
 	uint64_t start_real_ns;	  /* CLOCK_REALTIME at the same moment */
@@ -61,12 +63,12 @@ struct log_block_head {
 	uint32_t sync;
 	uint16_t type;
 	uint16_t flags;
-	uint32_t channel;	/* of DATA; else LOG_NO_CHANNEL */
-	uint32_t raw_bytes;	/* payload after decompression */
-	uint32_t stored_bytes;	/* payload in the file */
-	uint32_t head_check;	/* low half of XXH3-64 of this head with head_check = 0 */
-	uint64_t payload_check; /* XXH3-64 of the stored payload */
-	uint64_t channel_offset; /* DATA: raw bytes of this channel in the blocks before; else 0 */
+	uint32_t channel;	  /* of DATA; else LOG_NO_CHANNEL */
+	uint32_t raw_bytes;	  /* payload after decompression */
+	uint32_t stored_bytes;	  /* payload in the file */
+	uint32_t head_check;	  /* low half of XXH3-64 of this head with head_check = 0 */
+	uint64_t payload_check;	  /* XXH3-64 of the stored payload */
+	uint64_t channel_offset;  /* DATA: raw bytes of this channel in the blocks before; else 0 */
 	uint64_t written_mono_ns; /* when the block was made */
 };
 
@@ -77,10 +79,10 @@ enum log_device_flags {
 /** A traced device. Blocks refer to it by @index. */
 struct log_device {
 	uint32_t index;
-	uint32_t device; /* kernel dev_t: major << 20 | minor; identity of the device */
-	uint32_t flags;	 /* enum log_device_flags */
+	uint32_t device;   /* kernel dev_t: major << 20 | minor; identity of the device */
+	uint32_t flags;	   /* enum log_device_flags */
 	uint32_t protocol; /* 1 or 2 */
-	uint32_t disk;	 /* dev_t of the whole disk */
+	uint32_t disk;	   /* dev_t of the whole disk */
 	uint32_t reserved;
 	uint64_t start_sector; /* of a partition on its disk */
 	uint64_t sectors;
@@ -95,7 +97,7 @@ enum log_channel_kind {
 
 /** A kernel buffer that was read: one for each device and CPU (ftrace: for each CPU). */
 struct log_channel {
-	uint32_t channel; /* numbered from 0, without holes */
+	uint32_t channel;      /* numbered from 0, without holes */
 	uint32_t device_index; /* ftrace: LOG_NO_CHANNEL */
 	uint32_t cpu;
 	uint32_t kind; /* enum log_channel_kind */
@@ -138,13 +140,13 @@ struct log_clock {
 /** How a recording ended. */
 enum log_end_reason {
 	LOG_END_UNKNOWN = 0,
-	LOG_END_COMMAND = 1,  /* the traced command exited */
-	LOG_END_TIME = 2,     /* -w */
-	LOG_END_SIGNAL = 3,   /* the user ended it */
-	LOG_END_DEVICE = 4,   /* every traced device disappeared */
-	LOG_END_FAILURE = 5,  /* output or kernel failed */
-	LOG_END_FOREIGN = 6,  /* somebody else tore the trace down or took the events */
-	LOG_END_CALLER = 7,   /* the program that uses the library */
+	LOG_END_COMMAND = 1, /* the traced command exited */
+	LOG_END_TIME = 2,    /* -w */
+	LOG_END_SIGNAL = 3,  /* the user ended it */
+	LOG_END_DEVICE = 4,  /* every traced device disappeared */
+	LOG_END_FAILURE = 5, /* output or kernel failed */
+	LOG_END_FOREIGN = 6, /* somebody else tore the trace down or took the events */
+	LOG_END_CALLER = 7,  /* the program that uses the library */
 };
 
 /** Totals; the writer's own count, for the reader to check. */
@@ -176,6 +178,7 @@ static_assert(sizeof(struct log_name) == 32, "on disk");
 static_assert(sizeof(struct log_clock) == 24, "on disk");
 static_assert(sizeof(struct log_end) == 32, "on disk");
 static_assert(sizeof(struct log_total) == 32, "on disk");
-static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the log code is not ported to big endian");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	      "the log code is not ported to big endian");
 
 #endif

@@ -19,15 +19,15 @@ struct log_reader;
 
 /** What is wrong with a log. All zero and @has_end: it is whole. */
 struct log_health {
-	bool has_end;		  /* false: cut off */
+	bool has_end; /* false: cut off */
 	uint64_t file_bytes;
-	uint64_t good_bytes;	  /* a cut-off log: end of its last whole block */
-	uint64_t damaged_blocks;  /* skipped by their length or by searching the next head */
+	uint64_t good_bytes;	 /* a cut-off log: end of its last whole block */
+	uint64_t damaged_blocks; /* skipped by their length or by searching the next head */
 	uint64_t damaged_bytes;
 	uint64_t first_damage_offset; /* in the file; if there is any */
-	uint64_t unknown_blocks;  /* of types that this program does not know; skipped */
-	uint64_t missing_data_bytes; /* raw bytes of channels that must have been in lost blocks */
-	uint64_t total_mismatches;   /* channels whose END totals differ from what was read */
+	uint64_t unknown_blocks;      /* of types that this program does not know; skipped */
+	uint64_t missing_data_bytes;  /* raw bytes of channels that must have been in lost blocks */
+	uint64_t total_mismatches;    /* channels whose END totals differ from what was read */
 };
 
 /** True if the file starts with a log's magic. Reads nothing else; the offset is left alone. */
@@ -57,7 +57,8 @@ const struct log_end *log_reader_end(const struct log_reader *reader);
 bool log_reader_total(const struct log_reader *reader, uint32_t channel, struct log_total *ret);
 /** Raw bytes of a channel, from the block heads. */
 uint64_t log_reader_channel_bytes(const struct log_reader *reader, uint32_t channel);
-/** written_mono_ns of the last good block: the end of the recording as far as a cut-off log tells. */
+/** written_mono_ns of the last good block: the end of the recording as far as a cut-off log tells.
+ */
 uint64_t log_reader_last_ns(const struct log_reader *reader);
 const struct log_health *log_reader_health(const struct log_reader *reader);
 
