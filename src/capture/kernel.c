@@ -32,6 +32,14 @@ static ssize_t linux_read(void *context, int fd, void *buffer, size_t size)
 	return n < 0 ? -errno : n;
 }
 
+static ssize_t linux_pread(void *context, int fd, void *buffer, size_t size, off_t offset)
+{
+	ssize_t n = pread(fd, buffer, size, offset);
+
+	(void)context;
+	return n < 0 ? -errno : n;
+}
+
 static int linux_stat_size(void *context, int fd, uint64_t *ret)
 {
 	struct stat st;
@@ -72,6 +80,7 @@ const struct kernel_ops kernel_linux = {
 	.open = linux_open,
 	.ioctl = linux_ioctl,
 	.read = linux_read,
+	.pread = linux_pread,
 	.stat_size = linux_stat_size,
 	.poll = linux_poll,
 	.fs_type = linux_fs_type,

@@ -16,6 +16,7 @@ struct kernel_ops {
 	int (*open)(void *context, int dir_fd, const char *path, int flags);
 	int (*ioctl)(void *context, int fd, unsigned long request, void *argument);
 	ssize_t (*read)(void *context, int fd, void *buffer, size_t size);
+	ssize_t (*pread)(void *context, int fd, void *buffer, size_t size, off_t offset);
 	int (*stat_size)(void *context, int fd, uint64_t *ret); /* fstat: st_size */
 	int (*poll)(void *context, struct pollfd *fds, nfds_t n, int timeout_ms);
 	int (*fs_type)(void *context, int fd, uint64_t *ret); /* fstatfs: f_type */

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * A kernel buffer that is read, with the ring that its bytes go through.
+ */
+#ifndef BLKBOX_CAPTURE_CHANNEL_H
+#define BLKBOX_CAPTURE_CHANNEL_H
+
+#include "log_format.h"
+#include "ring.h"
+
+#include <stdint.h>
+
+struct channel {
+	struct log_channel id; /* number, device, cpu, kind */
+	int fd;		       /* the source's file; closed with the channel */
+	struct ring ring;
+
+	/* The reader's own. */
+	uint64_t bytes_read;
+	unsigned empty_reads; /* in a row, after STOP */
+	bool finished;	      /* drained after STOP, or gone */
+
+	/* For the collector. */
+	_Atomic uint64_t complete_until_ns; /* live reading: everything older is in the ring */
+	_Atomic uint64_t full_waits;	    /* times that the reader had to wait for room */
+	atomic_bool gone;		    /* the kernel took the buffer away */
+	struct ring_sleep *reader_sleep;    /* of the thread that fills it; borrowed */
+};
+
+/** Adopts @fd. @ring_bytes: power of two. */
+int channel_adopt_create(const struct log_channel *id, int fd, size_t ring_bytes,
+			 struct channel **ret);
+void channel_destroy(struct channel *channel);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "drops.h"
+
+#include "cleanup.h"
+
+struct drop_counter {
+	uint32_t device_index;
+	uint32_t cpu;
+	uint64_t value;	 /* at the last look */
+	uint64_t hidden; /* share of CPUs that are offline */
+	uint64_t looked_ns;
+	uint64_t lost;
+	uint64_t lost_at_stop;
+};
+
+int drop_tracker_init(struct drop_tracker *tracker)
+{
+	*tracker = (struct drop_tracker){0};
+	return -pthread_mutex_init(&tracker->lock, NULL);
+}
+
+void drop_tracker_deinit(struct drop_tracker *tracker)
+{
+	pthread_mutex_destroy(&tracker->lock);
+	free(tracker->counters);
+	free(tracker->pending);
+}
+
+static void unlock(pthread_mutex_t **lock)
+{
+	pthread_mutex_unlock(*lock);
+}
+
+#define LOCKED(tracker)                                                                            \
+	_cleanup_(unlock) pthread_mutex_t *locked = &(tracker)->lock;                              \
+	pthread_mutex_lock(locked)
+
+static struct drop_counter *find(struct drop_tracker *tracker, uint32_t device_index, uint32_t cpu)
+{
+	for (size_t i = 0; i < tracker->n_counters; i++) {
+		struct drop_counter *counter = &tracker->counters[i];
+
+		if (counter->device_index == device_index && counter->cpu == cpu)
+			return counter;
+	}
+	return NULL;
+}
+
+static struct drop_counter *add_counter(struct drop_tracker *tracker)
+{
+	struct drop_counter *more = reallocarray(tracker->counters, tracker->n_counters + 1,
+						 sizeof(*more));
+
+	if (!more)
+		return NULL;
+	tracker->counters = more;
+	return &more[tracker->n_counters++];
+}
+
+static int add_pending(struct drop_tracker *tracker, const struct log_drops *drops)
+{
+	if (tracker->n_pending == tracker->room_pending) {
+		size_t room = tracker->room_pending ? 2 * tracker->room_pending : 16;
+		struct log_drops *more = reallocarray(tracker->pending, room, sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		tracker->pending = more;
+		tracker->room_pending = room;
+	}
+	tracker->pending[tracker->n_pending++] = *drops;
+	return 0;
+}
+
+static int account(struct drop_tracker *tracker, struct drop_counter *counter,
+		   const struct log_drops *drops)
+{
+	int r = add_pending(tracker, drops);
+
+	if (r < 0)
+		return r;
+	if (drops->flags & LOG_DROPS_AT_STOP)
+		counter->lost_at_stop += drops->count;
+	else
+		counter->lost += drops->count;
+	return 0;
+}
+
+int drop_tracker_look(struct drop_tracker *tracker, uint32_t device_index, uint32_t cpu,
+		      uint64_t value, uint64_t now_ns, bool cpu_came, uint32_t flags)
+{
+	LOCKED(tracker);
+	struct drop_counter *counter = find(tracker, device_index, cpu);
+	int r = 0;
+
+	if (!counter) {
+		counter = add_counter(tracker);
+		if (!counter)
+			return -ENOMEM;
+		*counter = (struct drop_counter){
+			.device_index = device_index,
+			.cpu = cpu,
+			.value = value,
+			.looked_ns = now_ns,
+		};
+		return 0;
+	}
+	if (value < counter->value) {
+		counter->hidden += counter->value - value;
+	} else if (value > counter->value) {
+		uint64_t rise = value - counter->value;
+		uint64_t back = !cpu_came ? 0 : rise < counter->hidden ? rise : counter->hidden;
+		struct log_drops drops = {
+			.device_index = device_index,
+			.cpu = cpu,
+			.from_ns = counter->looked_ns,
+			.to_ns = now_ns,
+			.count = rise - back,
+			.flags = flags,
+		};
+
+		/* On failure nothing is forgotten: the next look sees the same rise. */
+		if (drops.count)
+			r = account(tracker, counter, &drops);
+		if (r < 0)
+			return r;
+		counter->hidden -= back;
+	}
+	counter->value = value;
+	counter->looked_ns = now_ns;
+	return 0;
+}
+
+int drop_tracker_add(struct drop_tracker *tracker, const struct log_drops *drops)
+{
+	LOCKED(tracker);
+	struct drop_counter *counter = find(tracker, drops->device_index, drops->cpu);
+
+	if (!counter) {
+		counter = add_counter(tracker);
+		if (!counter)
+			return -ENOMEM;
+		*counter = (struct drop_counter){
+			.device_index = drops->device_index,
+			.cpu = drops->cpu,
+			.looked_ns = drops->to_ns,
+		};
+	}
+	return account(tracker, counter, drops);
+}
+
+size_t drop_tracker_take(struct drop_tracker *tracker, struct log_drops **ret)
+{
+	LOCKED(tracker);
+	size_t n = tracker->n_pending;
+
+	*ret = take_ptr(tracker->pending);
+	tracker->n_pending = 0;
+	tracker->room_pending = 0;
+	return n;
+}
+
+uint64_t drop_tracker_sum(struct drop_tracker *tracker, uint32_t device_index, bool at_stop)
+{
+	LOCKED(tracker);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < tracker->n_counters; i++) {
+		const struct drop_counter *counter = &tracker->counters[i];
+
+		if (counter->device_index == device_index)
+			sum += at_stop ? counter->lost_at_stop : counter->lost;
+	}
+	return sum;
+}

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel's relay channels: one file for each device and CPU, in debugfs.
+ */
+#include "source.h"
+
+#include "blktrace.h"
+#include "cleanup.h"
+#include "clock.h"
+#include "preflight.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/membarrier.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+
+/* One traced device. */
+struct relay_device {
+	int fd;	    /* the device node */
+	int dir_fd; /* its debugfs directory */
+	int dropped_fd; /* of our trace: gives EIO once that is gone, whoever has one by then */
+	bool set_up; /* we own the trace: only then may we stop it or tear it down */
+	bool started;
+	size_t n_cpus; /* channels found so far */
+	uint32_t *cpus;
+};
+
+struct relay_source {
+	struct source source;
+	struct relay_device *devices;
+	size_t online_cpus; /* at the last look at the loss counters */
+};
+
+static struct relay_source *to_relay(struct source *source)
+{
+	return (struct relay_source *)source;
+}
+
+static int open_device(struct relay_source *relay, size_t i, struct why *why)
+{
+	const struct source *source = &relay->source;
+	const struct block_device *device = &source->devices[i];
+	/* O_NONBLOCK: a drive without a medium must not make us wait. */
+	int fd = source->kernel->open(source->kernel->context, source->root->fd,
+				      device->path[0] == '/' ? device->path + 1 : device->path,
+				      O_RDONLY | O_NONBLOCK);
+
+	if (fd < 0)
+		return why_errno(why, fd, "cannot open %s", device->path);
+	relay->devices[i].fd = fd;
+	return 0;
+}
+
+/*
+ * Asks for protocol v2 without side effect: only a kernel that knows the call looks at the pointer.
+ * A v1 trace on such a kernel would silently lack every FUA, write-zeroes and zone event.
+ */
+static bool has_v2(const struct source *source, int fd)
+{
+	const struct kernel_ops *kernel = source->kernel;
+
+	return kernel->ioctl(kernel->context, fd, BT_IOC_SETUP2, NULL) == -EFAULT;
+}
+
+static int setup_v1(const struct source *source, int fd, char name[LOG_NAME_BYTES])
+{
+	struct bt_setup1 setup = {
+		.act_mask = (uint16_t)source->options.mask,
+		.buf_size = source->options.buffer_bytes,
+		.buf_nr = source->options.buffer_count,
+		.start_lba = source->options.first_sector,
+		.end_lba = source->options.last_sector,
+		.pid = source->options.pid,
+	};
+	int r = source->kernel->ioctl(source->kernel->context, fd, BT_IOC_SETUP, &setup);
+
+	if (r < 0)
+		return r;
+	memcpy(name, setup.name, sizeof(setup.name));
+	name[sizeof(setup.name) - 1] = '\0';
+	return 0;
+}
+
+static int setup_v2(const struct source *source, int fd, char name[LOG_NAME_BYTES])
+{
+	struct bt_setup2 setup = {
+		.act_mask = source->options.mask,
+		.buf_size = source->options.buffer_bytes,
+		.buf_nr = source->options.buffer_count,
+		.start_lba = source->options.first_sector,
+		.end_lba = source->options.last_sector,
+		.pid = source->options.pid,
+	};
+	int r = source->kernel->ioctl(source->kernel->context, fd, BT_IOC_SETUP2, &setup);
+
+	if (r < 0)
+		return r;
+	memcpy(name, setup.name, sizeof(setup.name));
+	name[sizeof(setup.name) - 1] = '\0';
+	return 0;
+}
+
+static int setup_once(struct relay_source *relay, size_t i)
+{
+	struct source *source = &relay->source;
+	struct relay_device *device = &relay->devices[i];
+	struct log_device *log = &source->log_devices[i];
+	bool v2 = has_v2(source, device->fd);
+	int r = v2 ? setup_v2(source, device->fd, log->name)
+		   : setup_v1(source, device->fd, log->name);
+
+	if (r < 0)
+		return r;
+	device->set_up = true;
+	log->protocol = v2 ? 2 : 1;
+	return 0;
+}
+
+static int setup_device(struct relay_source *relay, size_t i, struct why *why)
+{
+	struct source *source = &relay->source;
+	int r = setup_once(relay, i);
+
+	if (r == -EIO || r == -ENOMEM) {
+		/* Memory was short at this moment; the kernel may have freed some by now. */
+		source->kernel->poll(source->kernel->context, NULL, 0, 200);
+		r = setup_once(relay, i);
+	}
+	if (r < 0)
+		return preflight_explain_setup(source->root, &source->devices[i], &source->options,
+					       r, why);
+	return 0;
+}
+
+static int open_at(const struct source *source, int dir_fd, const char *name, int flags)
+{
+	return source->kernel->open(source->kernel->context, dir_fd, name, flags);
+}
+
+/*
+ * The kernel's name builds the path. 6.1 names the directory as sysfs does where a name has a
+ * slash, so that one is tried too.
+ */
+static int open_directory(struct relay_source *relay, size_t i, const char *debugfs,
+			  struct why *why)
+{
+	const struct source *source = &relay->source;
+	const char *names[] = {source->log_devices[i].name, source->devices[i].name};
+	int fd = -ENOENT;
+
+	for (size_t n = 0; fd == -ENOENT && n < 2; n++) {
+		_cleanup_free_ char *path = NULL;
+
+		if (asprintf(&path, "%s/block/%s", debugfs + 1, names[n]) < 0)
+			return -ENOMEM;
+		fd = open_at(source, source->root->fd, path, O_RDONLY | O_DIRECTORY);
+	}
+	if (fd < 0)
+		return why_errno(why, fd, "cannot open the trace directory %s/block/%s", debugfs,
+				 names[0]);
+	relay->devices[i].dir_fd = fd;
+	fd = open_at(source, fd, "dropped", O_RDONLY);
+	if (fd < 0)
+		return why_errno(why, fd, "cannot open %s/block/%s/dropped", debugfs, names[0]);
+	relay->devices[i].dropped_fd = fd;
+	return 0;
+}
+
+static int relay_teardown(struct source *source, struct why *why);
+
+static int relay_setup(struct source *source, struct why *why)
+{
+	struct relay_source *relay = to_relay(source);
+	char debugfs[PATH_MAX];
+	int r = preflight_relay(source->root, source->kernel, source->options.debugfs, debugfs,
+				sizeof(debugfs), why);
+
+	if (r < 0)
+		return r;
+	relay->devices = calloc(source->n_devices, sizeof(*relay->devices));
+	if (!relay->devices)
+		return -ENOMEM;
+	for (size_t i = 0; i < source->n_devices; i++)
+		relay->devices[i] = (struct relay_device){.fd = -1, .dir_fd = -1, .dropped_fd = -1};
+	/* All nodes are opened before the first trace is made. */
+	for (size_t i = 0; r >= 0 && i < source->n_devices; i++)
+		r = open_device(relay, i, why);
+	for (size_t i = 0; r >= 0 && i < source->n_devices; i++) {
+		r = setup_device(relay, i, why);
+		if (r >= 0)
+			r = open_directory(relay, i, debugfs, why);
+	}
+	if (r < 0) {
+		relay_teardown(source, NULL);
+		return r;
+	}
+	source->ops->sample_drops(source, false); /* the base line */
+	return 0;
+}
+
+static bool knows_cpu(const struct relay_device *device, uint32_t cpu)
+{
+	for (size_t i = 0; i < device->n_cpus; i++) {
+		if (device->cpus[i] == cpu)
+			return true;
+	}
+	return false;
+}
+
+/* "trace12" -> 12; false for every other file of the directory. */
+static bool parse_trace_name(const char *name, uint32_t *ret)
+{
+	char *end;
+	unsigned long cpu;
+
+	if (strncmp(name, "trace", 5) != 0 || name[5] < '0' || name[5] > '9')
+		return false;
+	errno = 0;
+	cpu = strtoul(name + 5, &end, 10);
+	if (errno || *end || cpu >= LOG_NO_CPU)
+		return false;
+	*ret = (uint32_t)cpu;
+	return true;
+}
+
+static int add_channel(struct relay_source *relay, size_t i, uint32_t cpu, source_channel_fn *fn,
+		       void *context, struct why *why)
+{
+	struct source *source = &relay->source;
+	struct relay_device *device = &relay->devices[i];
+	struct log_channel id = {
+		.device_index = (uint32_t)i,
+		.cpu = cpu,
+		.kind = LOG_RELAY_RECORDS,
+	};
+	char name[32];
+	uint32_t *cpus;
+	int fd;
+
+	cpus = reallocarray(device->cpus, device->n_cpus + 1, sizeof(*cpus));
+	if (!cpus)
+		return -ENOMEM;
+	device->cpus = cpus;
+	snprintf(name, sizeof(name), "trace%u", cpu);
+	fd = open_at(source, device->dir_fd, name, O_RDONLY | O_NONBLOCK);
+	if (fd < 0)
+		return preflight_explain_open(source->root, source->log_devices[i].name, name, fd,
+					      why);
+	cpus[device->n_cpus++] = cpu;
+	return fn(context, &id, fd);
+}
+
+/* The kernel makes a file for each CPU that is, or comes, online; the numbers may have holes. */
+static int find_device_channels(struct relay_source *relay, size_t i, source_channel_fn *fn,
+				void *context, struct why *why)
+{
+	struct relay_device *device = &relay->devices[i];
+	_cleanup_closedir_ DIR *dir = NULL;
+	struct dirent *entry;
+	int fd = openat(device->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0)
+		dir = fdopendir(fd);
+	if (!dir) {
+		int r = -errno;
+
+		close_keep_errno(fd);
+		return why_errno(why, r, "cannot list the trace files of %s",
+				 relay->source.log_devices[i].name);
+	}
+	while ((entry = readdir(dir))) {
+		uint32_t cpu;
+		int r;
+
+		if (!parse_trace_name(entry->d_name, &cpu) || knows_cpu(device, cpu))
+			continue;
+		r = add_channel(relay, i, cpu, fn, context, why);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int relay_find_channels(struct source *source, source_channel_fn *fn, void *context,
+			       struct why *why)
+{
+	struct relay_source *relay = to_relay(source);
+
+	for (size_t i = 0; i < source->n_devices; i++) {
+		int r = find_device_channels(relay, i, fn, context, why);
+
+		if (r < 0)
+			return r;
+		if (!relay->devices[i].n_cpus)
+			return why_set(why, -ENOENT,
+				       "the kernel made no trace files for %s in debugfs",
+				       source->log_devices[i].name);
+	}
+	return 0;
+}
+
+static int relay_start(struct source *source, struct why *why)
+{
+	struct relay_source *relay = to_relay(source);
+
+	for (size_t i = 0; i < source->n_devices; i++) {
+		int r = source->kernel->ioctl(source->kernel->context, relay->devices[i].fd,
+					      BT_IOC_START, NULL);
+
+		if (r < 0)
+			return why_errno(why, r, "cannot start the trace of %s",
+					 source->log_devices[i].name);
+		relay->devices[i].started = true;
+	}
+	return 0;
+}
+
+static ssize_t relay_read(struct source *source, struct channel *channel, void *room, size_t size,
+			  enum read_mode mode)
+{
+	const struct kernel_ops *kernel = source->kernel;
+	ssize_t n;
+
+	if (mode == READ_FINISHED) {
+		uint64_t finished;
+		int r = kernel->stat_size(kernel->context, channel->fd, &finished);
+
+		if (r < 0)
+			return r;
+		/*
+		 * st_size counts the bytes of finished sub-buffers. What lies behind may still be
+		 * half written, or old bytes that look like a record.
+		 */
+		if (finished <= channel->bytes_read)
+			return 0;
+		if (finished - channel->bytes_read < size)
+			size = (size_t)(finished - channel->bytes_read);
+	}
+	n = kernel->read(kernel->context, channel->fd, room, size);
+	if (n > 0)
+		channel->bytes_read += (uint64_t)n;
+	return n == -EAGAIN ? 0 : n;
+}
+
+/* -EIO: our trace is gone. */
+static int read_dropped(const struct relay_source *relay, size_t i, uint64_t *ret)
+{
+	const struct kernel_ops *kernel = relay->source.kernel;
+	char text[32];
+	char *end;
+	ssize_t n = kernel->pread(kernel->context, relay->devices[i].dropped_fd, text,
+				  sizeof(text) - 1, 0);
+
+	if (n < 0)
+		return (int)n;
+	text[n] = '\0';
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	return errno || end == text ? -EINVAL : 0;
+}
+
+/* Forgets a trace that is gone: what is there by now belongs to somebody else. */
+static bool still_ours(struct relay_source *relay, size_t i)
+{
+	uint64_t value;
+
+	if (relay->devices[i].set_up && read_dropped(relay, i, &value) == -EIO) {
+		relay->devices[i].set_up = false;
+		relay->devices[i].started = false;
+	}
+	return relay->devices[i].set_up;
+}
+
+static void relay_sample_drops(struct source *source, bool at_stop)
+{
+	struct relay_source *relay = to_relay(source);
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	/* A CPU that comes back brings its share of the counter along (6.17 and later). */
+	bool cpu_came = online > 0 && (size_t)online > relay->online_cpus;
+
+	for (size_t i = 0; i < source->n_devices; i++) {
+		uint64_t value;
+
+		if (read_dropped(relay, i, &value) < 0)
+			continue; /* check() tells of a trace that is gone */
+		/* -ENOMEM: the tracker keeps its last value, so that the next look catches up. */
+		drop_tracker_look(&source->drops, (uint32_t)i, LOG_NO_CPU, value, clock_mono_ns(),
+				  cpu_came, at_stop ? LOG_DROPS_AT_STOP : 0);
+	}
+	relay->online_cpus = online > 0 ? (size_t)online : 0;
+}
+
+static int relay_check(struct source *source, struct why *why)
+{
+	struct relay_source *relay = to_relay(source);
+	int r = preflight_tracer_conflict(source->root, why);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < source->n_devices; i++) {
+		const struct block_device *device = &source->devices[i];
+
+		if (!relay->devices[i].set_up || still_ours(relay, i))
+			continue;
+		if (!sysroot_exists(source->root, "/sys/dev/block/%u:%u", major(device->dev),
+				    minor(device->dev)))
+			return why_set(why, -ENODEV, "%s was removed while it was recorded",
+				       source->log_devices[i].name);
+		return why_set(why, -EBUSY,
+			       "somebody else ended the trace of %s while it was recorded",
+			       source->log_devices[i].name);
+	}
+	return 0;
+}
+
+static int relay_stop(struct source *source, struct why *why)
+{
+	struct relay_source *relay = to_relay(source);
+	int result = 0;
+
+	for (size_t i = 0; i < source->n_devices; i++) {
+		struct relay_device *device = &relay->devices[i];
+		int r = -EINVAL;
+
+		if (!device->started)
+			continue;
+		if (still_ours(relay, i))
+			r = source->kernel->ioctl(source->kernel->context, device->fd, BT_IOC_STOP, NULL);
+		device->started = false;
+		if (r == -EINVAL)
+			result = why_set(why, 1, "the trace of %s had already been ended",
+					 source->log_devices[i].name);
+		else if (r < 0)
+			return why_errno(why, r, "cannot stop the trace of %s",
+					 source->log_devices[i].name);
+	}
+	/*
+	 * STOP does not wait for CPUs that are inside the log function just now. This waits until
+	 * every CPU has passed a point where it cannot be. No harm where it is not supported.
+	 */
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	return result;
+}
+
+static int relay_teardown(struct source *source, struct why *why)
+{
+	struct relay_source *relay = to_relay(source);
+	int result = 0;
+
+	for (size_t i = 0; relay->devices && i < source->n_devices; i++) {
+		struct relay_device *device = &relay->devices[i];
+		int r;
+
+		if (!still_ours(relay, i))
+			continue;
+		/* Old kernels leak a trace that is torn down while it runs. */
+		if (device->started)
+			source->kernel->ioctl(source->kernel->context, device->fd, BT_IOC_STOP,
+					      NULL);
+		r = source->kernel->ioctl(source->kernel->context, device->fd, BT_IOC_TEARDOWN,
+					  NULL);
+		device->set_up = false;
+		device->started = false;
+		/* EINVAL: it is gone already, with its device or by somebody else's hand. */
+		if (r < 0 && r != -EINVAL)
+			result = why_errno(why, r, "cannot tear the trace of %s down",
+					   source->log_devices[i].name);
+	}
+	return result;
+}
+
+static void relay_destroy(struct source *source)
+{
+	struct relay_source *relay = to_relay(source);
+
+	relay_teardown(source, NULL);
+	for (size_t i = 0; relay->devices && i < source->n_devices; i++) {
+		close_keep_errno(relay->devices[i].fd);
+		close_keep_errno(relay->devices[i].dir_fd);
+		close_keep_errno(relay->devices[i].dropped_fd);
+		free(relay->devices[i].cpus);
+	}
+	free(relay->devices);
+	free(relay);
+}
+
+static const struct source_ops relay_ops = {
+	.name = "relay",
+	.read_unit = 1,
+	.setup = relay_setup,
+	.find_channels = relay_find_channels,
+	.start = relay_start,
+	.read = relay_read,
+	.sample_drops = relay_sample_drops,
+	.check = relay_check,
+	.stop = relay_stop,
+	.teardown = relay_teardown,
+	.destroy = relay_destroy,
+};
+
+int relay_source_create(struct source **ret)
+{
+	struct relay_source *relay = calloc(1, sizeof(*relay));
+
+	if (!relay)
+		return -ENOMEM;
+	relay->source.ops = &relay_ops;
+	*ret = &relay->source;
+	return 0;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Where events come from: the kernel's relay channels, or its ftrace buffer. One interface for both.
+ */
+#ifndef BLKBOX_CAPTURE_SOURCE_H
+#define BLKBOX_CAPTURE_SOURCE_H
+
+#include "channel.h"
+#include "device.h"
+#include "drops.h"
+#include "kernel.h"
+#include "sysroot.h"
+#include "why.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum source_kind {
+	SOURCE_AUTO = 0, /* relay where it opens, else ftrace */
+	SOURCE_RELAY,
+	SOURCE_FTRACE,
+};
+
+/** What the kernel is asked for. */
+struct trace_options {
+	uint32_t mask;	       /* enum bt_category bits; 0 = everything */
+	uint32_t buffer_bytes; /* of a sub-buffer */
+	uint32_t buffer_count; /* sub-buffers for each CPU and device */
+	uint32_t pid;	       /* thread; 0 = all */
+	uint64_t first_sector; /* on the whole disk; 0 = default */
+	uint64_t last_sector;  /* 0 = default */
+	const char *debugfs;   /* mount point; NULL = look for it */
+};
+
+enum read_mode {
+	READ_FINISHED, /* only finished sub-buffers: from any CPU */
+	READ_LIVE,     /* the unfinished rest too: only on the channel's own CPU */
+	READ_REST,     /* after STOP: all that is left */
+};
+
+struct source;
+
+/** Called for each channel that the kernel has; the callee adopts @fd in every outcome. */
+typedef int source_channel_fn(void *context, const struct log_channel *id, int fd);
+
+struct source_ops {
+	const char *name; /* "relay", "ftrace" */
+	/**
+	 * Least room that read() is given: a whole page for a source that hands out pages.
+	 */
+	size_t read_unit;
+	/** Makes the kernel ready; nothing is recorded yet. On failure nothing is left behind. */
+	int (*setup)(struct source *source, struct why *why);
+	/** Calls @fn for every channel that it was not called for before. @id.channel is not set. */
+	int (*find_channels)(struct source *source, source_channel_fn *fn, void *context,
+			     struct why *why);
+	int (*start)(struct source *source, struct why *why);
+	/**
+	 * Reads into @room. 0 = nothing there now; -EIO or -ENODEV: the kernel took the channel away.
+	 * Any thread, one at a time for each channel.
+	 */
+	ssize_t (*read)(struct source *source, struct channel *channel, void *room, size_t size,
+			enum read_mode mode);
+	/** Samples the loss counters into the source's tracker. Any thread. */
+	void (*sample_drops)(struct source *source, bool at_stop);
+	/**
+	 * A look around, twice a second: -ENODEV if device @index or its trace is gone, -EBUSY if
+	 * somebody else took the events away; both with the sentence. Collector thread.
+	 */
+	int (*check)(struct source *source, struct why *why);
+	/** Ends recording; what is buffered stays readable. 1 if somebody else had ended it before. */
+	int (*stop)(struct source *source, struct why *why);
+	/** Gives everything back to the kernel; may follow any of the above. Unread bytes are gone. */
+	int (*teardown)(struct source *source, struct why *why);
+	void (*destroy)(struct source *source);
+};
+
+/** A source's first member. */
+struct source {
+	const struct source_ops *ops;
+	const struct kernel_ops *kernel;
+	const struct sysroot *root;
+	struct trace_options options;
+	struct block_device *devices; /* borrowed */
+	struct log_device *log_devices; /* borrowed; setup() fills in names and protocol */
+	size_t n_devices;
+	struct drop_tracker drops;
+};
+
+int relay_source_create(struct source **ret);
+
+#endif

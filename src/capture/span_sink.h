@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Where a recording goes: the log, or something else that takes the same bytes.
+ */
+#ifndef BLKBOX_CAPTURE_SPAN_SINK_H
+#define BLKBOX_CAPTURE_SPAN_SINK_H
+
+#include "log_format.h"
+#include "why.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * The collector thread calls these, one at a time (@meta and @finish: the main thread while the
+ * collector does not run). All but @data and @total may be NULL. A failure ends the recording.
+ */
+struct span_sink {
+	void *context;
+	int (*meta)(void *context, const char *text, size_t size, struct why *why);
+	int (*devices)(void *context, const struct log_device *devices, size_t n, struct why *why);
+	int (*channels)(void *context, const struct log_channel *channels, size_t n,
+			struct why *why);
+	/** @bytes may cut a record anywhere. */
+	int (*data)(void *context, uint32_t channel, const void *bytes, size_t size,
+		    struct why *why);
+	int (*drops)(void *context, const struct log_drops *drops, size_t n, struct why *why);
+	int (*names)(void *context, const struct log_name *names, size_t n, struct why *why);
+	/** A moment to sample the clocks. */
+	int (*clock)(void *context, struct why *why);
+	/** Live reading: every event older than @time_ns (CLOCK_MONOTONIC) has been handed over. */
+	int (*complete_until)(void *context, uint64_t time_ns, struct why *why);
+	int (*finish)(void *context, enum log_end_reason reason, struct why *why);
+	/** What was counted of a channel so far. */
+	void (*total)(void *context, uint32_t channel, struct log_total *ret);
+};
+
+#endif
