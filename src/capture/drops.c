@@ -3,6 +3,8 @@
 
 #include "cleanup.h"
 
+#include <string.h>
+
 struct drop_counter {
 	uint32_t device_index;
 	uint32_t cpu;
@@ -23,7 +25,7 @@ void drop_tracker_deinit(struct drop_tracker *tracker)
 {
 	pthread_mutex_destroy(&tracker->lock);
 	free(tracker->counters);
-	free(tracker->pending);
+	free(tracker->windows);
 }
 
 static void unlock(pthread_mutex_t **lock)
@@ -57,25 +59,25 @@ static struct drop_counter *add_counter(struct drop_tracker *tracker)
 	return &more[tracker->n_counters++];
 }
 
-static int add_pending(struct drop_tracker *tracker, const struct log_drops *drops)
+static int add_window(struct drop_tracker *tracker, const struct log_drops *drops)
 {
-	if (tracker->n_pending == tracker->room_pending) {
-		size_t room = tracker->room_pending ? 2 * tracker->room_pending : 16;
-		struct log_drops *more = reallocarray(tracker->pending, room, sizeof(*more));
+	if (tracker->n_windows == tracker->room) {
+		size_t room = tracker->room ? 2 * tracker->room : 16;
+		struct log_drops *more = reallocarray(tracker->windows, room, sizeof(*more));
 
 		if (!more)
 			return -ENOMEM;
-		tracker->pending = more;
-		tracker->room_pending = room;
+		tracker->windows = more;
+		tracker->room = room;
 	}
-	tracker->pending[tracker->n_pending++] = *drops;
+	tracker->windows[tracker->n_windows++] = *drops;
 	return 0;
 }
 
 static int account(struct drop_tracker *tracker, struct drop_counter *counter,
 		   const struct log_drops *drops)
 {
-	int r = add_pending(tracker, drops);
+	int r = add_window(tracker, drops);
 
 	if (r < 0)
 		return r;
@@ -152,11 +154,17 @@ int drop_tracker_add(struct drop_tracker *tracker, const struct log_drops *drops
 size_t drop_tracker_take(struct drop_tracker *tracker, struct log_drops **ret)
 {
 	LOCKED(tracker);
-	size_t n = tracker->n_pending;
+	size_t n = tracker->n_windows - tracker->n_taken;
+	struct log_drops *copy;
 
-	*ret = take_ptr(tracker->pending);
-	tracker->n_pending = 0;
-	tracker->room_pending = 0;
+	if (!n)
+		return 0;
+	copy = calloc(n, sizeof(*copy));
+	if (!copy)
+		return 0;
+	memcpy(copy, tracker->windows + tracker->n_taken, n * sizeof(*copy));
+	tracker->n_taken = tracker->n_windows;
+	*ret = copy;
 	return n;
 }
 

@@ -20,9 +20,10 @@ struct drop_tracker {
 	pthread_mutex_t lock;
 	struct drop_counter *counters;
 	size_t n_counters;
-	struct log_drops *pending; /* not yet in the log */
-	size_t n_pending;
-	size_t room_pending;
+	struct log_drops *windows; /* all of them */
+	size_t n_windows;
+	size_t room;
+	size_t n_taken; /* how many of them were handed out */
 };
 
 int drop_tracker_init(struct drop_tracker *tracker);
@@ -42,7 +43,7 @@ int drop_tracker_look(struct drop_tracker *tracker, uint32_t device_index, uint3
 /** Adds a loss that was learnt by other means than a counter. */
 int drop_tracker_add(struct drop_tracker *tracker, const struct log_drops *drops);
 
-/** Hands out the windows since the last call; free() them. */
+/** Copies the windows since the last call; free() them. 0 if there are none, or no memory now. */
 size_t drop_tracker_take(struct drop_tracker *tracker, struct log_drops **ret);
 
 /** Lost so far on a device, without what STOP counted (@at_stop: only that). */

@@ -141,16 +141,20 @@ static int open_at(const struct source *source, int dir_fd, const char *name, in
 }
 
 /*
- * The kernel's name builds the path. 6.1 names the directory as sysfs does where a name has a
- * slash, so that one is tried too.
+ * The kernel's name builds the path. Where it has a slash, 6.1 names the directory as sysfs does,
+ * with '!', so that one is tried too.
  */
 static int open_directory(struct relay_source *relay, size_t i, const char *debugfs,
 			  struct why *why)
 {
 	const struct source *source = &relay->source;
-	const char *names[] = {source->log_devices[i].name, source->devices[i].name};
+	char in_sysfs[DEVICE_NAME_BYTES];
+	const char *names[] = {source->log_devices[i].name, in_sysfs};
 	int fd = -ENOENT;
 
+	snprintf(in_sysfs, sizeof(in_sysfs), "%s", source->devices[i].name);
+	for (char *slash = in_sysfs; (slash = strchr(slash, '/'));)
+		*slash = '!';
 	for (size_t n = 0; fd == -ENOENT && n < 2; n++) {
 		_cleanup_free_ char *path = NULL;
 
@@ -290,8 +294,11 @@ static int relay_find_channels(struct source *source, source_channel_fn *fn, voi
 	struct relay_source *relay = to_relay(source);
 
 	for (size_t i = 0; i < source->n_devices; i++) {
-		int r = find_device_channels(relay, i, fn, context, why);
+		int r;
 
+		if (!still_ours(relay, i))
+			continue;
+		r = find_device_channels(relay, i, fn, context, why);
 		if (r < 0)
 			return r;
 		if (!relay->devices[i].n_cpus)
@@ -405,8 +412,8 @@ static int relay_check(struct source *source, struct why *why)
 
 		if (!relay->devices[i].set_up || still_ours(relay, i))
 			continue;
-		if (!sysroot_exists(source->root, "/sys/dev/block/%u:%u", major(device->dev),
-				    minor(device->dev)))
+		if (!sysroot_exists(source->root, "/sys/dev/block/%u:%u", major(device->number),
+				    minor(device->number)))
 			return why_set(why, -ENODEV, "%s was removed while it was recorded",
 				       source->log_devices[i].name);
 		return why_set(why, -EBUSY,

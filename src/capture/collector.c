@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: MIT */
+#include "collector.h"
+
+#include "cleanup.h"
+#include "clock.h"
+
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+
+enum {
+	CLOCK_SAMPLE_TICKS = 20,	     /* the clocks drift slowly */
+	SPAN_TARGET_BYTES = LOG_DATA_TARGET, /* small blocks compress badly */
+};
+
+struct collector {
+	struct reader_shared *shared;
+	const struct span_sink *sink;
+	size_t ring_bytes;
+	struct channel **channels;
+	size_t n_channels;
+	/* The collector's thread alone changes the list; others look at it under the lock. */
+	pthread_mutex_t readers_lock;
+	struct reader **readers;
+	size_t n_readers;
+	struct ring_sleep sleep;
+	int timer_fd;
+	int event_fd;
+	pthread_t thread;
+	bool running;
+	uint64_t ticks;
+
+	int failure; /* of the sink */
+	struct why failure_why;
+	struct remarks remarks;
+	_Atomic int end_reason; /* enum log_end_reason */
+
+	_Atomic uint64_t events;
+	_Atomic uint64_t bytes;
+	_Atomic uint64_t dropped;
+	_Atomic unsigned fill_percent;
+};
+
+int collector_create(struct reader_shared *shared, const struct span_sink *sink,
+		     size_t ring_bytes, struct collector **ret)
+{
+	struct collector *collector = NULL;
+	int r;
+
+	if (posix_memalign((void **)&collector, RING_CACHE_LINE, sizeof(*collector)))
+		return -ENOMEM;
+	*collector = (struct collector){
+		.shared = shared,
+		.sink = sink,
+		.readers_lock = PTHREAD_MUTEX_INITIALIZER,
+		.ring_bytes = ring_bytes,
+		.sleep = {.fd = -1},
+		.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+		.event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+	};
+	r = collector->timer_fd < 0 || collector->event_fd < 0 ? -errno : 0;
+	if (r >= 0)
+		r = ring_sleep_init(&collector->sleep);
+	if (r < 0) {
+		collector_destroy(collector);
+		return r;
+	}
+	shared->collector_sleep = &collector->sleep;
+	shared->wake_bytes = ring_bytes / 2 < SPAN_TARGET_BYTES ? ring_bytes / 2 : SPAN_TARGET_BYTES;
+	*ret = collector;
+	return 0;
+}
+
+void collector_destroy(struct collector *collector)
+{
+	if (!collector)
+		return;
+	collector_kick(collector);
+	collector_join(collector);
+	for (size_t i = 0; i < collector->n_readers; i++)
+		reader_destroy(collector->readers[i]);
+	for (size_t i = 0; i < collector->n_channels; i++)
+		channel_destroy(collector->channels[i]);
+	free(collector->readers);
+	free(collector->channels);
+	pthread_mutex_destroy(&collector->readers_lock);
+	ring_sleep_deinit(&collector->sleep);
+	close_keep_errno(collector->timer_fd);
+	close_keep_errno(collector->event_fd);
+	free(collector);
+}
+
+static int add_channel(void *context, const struct log_channel *found, int fd_)
+{
+	_cleanup_close_ int fd = fd_;
+	struct collector *collector = context;
+	struct log_channel id = *found;
+	struct channel **more = reallocarray(collector->channels, collector->n_channels + 1,
+					     sizeof(struct channel *));
+	int r;
+
+	if (!more)
+		return -ENOMEM;
+	collector->channels = more;
+	id.channel = (uint32_t)collector->n_channels;
+	r = channel_adopt_create(&id, take_fd(&fd), collector->ring_bytes,
+				 &more[collector->n_channels]);
+	if (r < 0)
+		return r;
+	collector->n_channels++;
+	return 0;
+}
+
+static int by_cpu(const void *a_, const void *b_)
+{
+	const struct channel *const *a = a_, *const *b = b_;
+
+	if ((*a)->id.cpu != (*b)->id.cpu)
+		return (*a)->id.cpu < (*b)->id.cpu ? -1 : 1;
+	return (*a)->id.channel < (*b)->id.channel ? -1 : 1;
+}
+
+static int start_reader(struct collector *collector, struct channel **channels, size_t n)
+{
+	struct reader **more;
+	struct reader *reader;
+	int r;
+
+	pthread_mutex_lock(&collector->readers_lock);
+	more = reallocarray(collector->readers, collector->n_readers + 1, sizeof(*more));
+	if (more)
+		collector->readers = more;
+	pthread_mutex_unlock(&collector->readers_lock);
+	if (!more)
+		return -ENOMEM;
+	r = reader_start(collector->shared, channels, n, &reader);
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&collector->readers_lock);
+	collector->readers[collector->n_readers++] = reader;
+	pthread_mutex_unlock(&collector->readers_lock);
+	return 0;
+}
+
+/* One thread for each CPU among the new channels, whatever number of devices it has. */
+static int start_readers(struct collector *collector, size_t first)
+{
+	size_t n = collector->n_channels - first;
+	_cleanup_free_ struct channel **sorted = calloc(n + 1, sizeof(struct channel *));
+	size_t from = 0;
+
+	if (!sorted)
+		return -ENOMEM;
+	memcpy(sorted, collector->channels + first, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), by_cpu);
+	for (size_t i = 1; i <= n; i++) {
+		int r;
+
+		if (i < n && sorted[i]->id.cpu == sorted[from]->id.cpu)
+			continue;
+		r = start_reader(collector, sorted + from, i - from);
+		if (r < 0)
+			return r;
+		from = i;
+	}
+	return 0;
+}
+
+static int announce_channels(struct collector *collector, size_t first, struct why *why)
+{
+	size_t n = collector->n_channels - first;
+	_cleanup_free_ struct log_channel *ids = calloc(n + 1, sizeof(*ids));
+
+	if (!ids)
+		return why_errno(why, -ENOMEM, "cannot take up the trace channels");
+	for (size_t i = 0; i < n; i++)
+		ids[i] = collector->channels[first + i]->id;
+	if (!collector->sink->channels)
+		return 0;
+	return collector->sink->channels(collector->sink->context, ids, n, why);
+}
+
+int collector_find_channels(struct collector *collector, struct why *why)
+{
+	struct source *source = collector->shared->source;
+	size_t first = collector->n_channels;
+	int r;
+
+	if (why)
+		why->text[0] = '\0';
+	r = source->ops->find_channels(source, add_channel, collector, why);
+	if (r >= 0 && collector->n_channels > first) {
+		r = announce_channels(collector, first, why);
+		if (r >= 0)
+			r = start_readers(collector, first);
+	}
+	if (r < 0 && why && !why->text[0])
+		why_errno(why, r, "cannot read the trace channels");
+	return r;
+}
+
+static void end_recording(struct collector *collector, enum log_end_reason reason)
+{
+	int none = LOG_END_UNKNOWN;
+	uint64_t one = 1;
+	ssize_t ignored;
+
+	/* The first reason stays. */
+	atomic_compare_exchange_strong(&collector->end_reason, &none, (int)reason);
+	ignored = write(collector->event_fd, &one, sizeof(one));
+	(void)ignored;
+}
+
+static void remark(struct collector *collector, const struct why *why)
+{
+	if (collector->remarks.n < COLLECTOR_REMARKS_MAX)
+		collector->remarks.text[collector->remarks.n++] = *why;
+}
+
+int collector_write_drops(struct collector *collector, struct why *why)
+{
+	struct source *source = collector->shared->source;
+	_cleanup_free_ struct log_drops *drops = NULL;
+	size_t n = drop_tracker_take(&source->drops, &drops);
+	uint64_t lost = atomic_load_explicit(&collector->dropped, memory_order_relaxed);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!(drops[i].flags & LOG_DROPS_AT_STOP))
+			lost += drops[i].count;
+	}
+	atomic_store_explicit(&collector->dropped, lost, memory_order_relaxed);
+	if (!n || !collector->sink->drops)
+		return 0;
+	return collector->sink->drops(collector->sink->context, drops, n, why);
+}
+
+static bool all_gone(const struct collector *collector)
+{
+	for (size_t i = 0; i < collector->n_channels; i++) {
+		if (!atomic_load_explicit(&collector->channels[i]->gone, memory_order_relaxed))
+			return false;
+	}
+	return collector->n_channels > 0;
+}
+
+static void publish_progress(struct collector *collector)
+{
+	const struct span_sink *sink = collector->sink;
+	uint64_t events = 0, bytes = 0;
+
+	for (size_t i = 0; i < collector->n_channels; i++) {
+		struct log_total total;
+
+		sink->total(sink->context, (uint32_t)i, &total);
+		events += total.events;
+		bytes += total.bytes;
+	}
+	atomic_store_explicit(&collector->events, events, memory_order_relaxed);
+	atomic_store_explicit(&collector->bytes, bytes, memory_order_relaxed);
+}
+
+/* What is looked at twice a second. A failure of the sink is returned; all else is a remark. */
+static int tick(struct collector *collector, struct why *why)
+{
+	struct source *source = collector->shared->source;
+	const struct span_sink *sink = collector->sink;
+	struct why found = {""};
+	int r;
+
+	source->ops->sample_drops(source, false);
+	r = collector_write_drops(collector, why);
+	if (r >= 0 && sink->clock && collector->ticks % CLOCK_SAMPLE_TICKS == 0)
+		r = sink->clock(sink->context, why);
+	if (r < 0)
+		return r;
+	collector->ticks++;
+	publish_progress(collector);
+	if (atomic_load_explicit(&collector->end_reason, memory_order_relaxed))
+		return 0;
+	r = source->ops->check(source, &found);
+	if (r < 0) {
+		remark(collector, &found);
+		if (r == -EBUSY)
+			end_recording(collector, LOG_END_FOREIGN);
+	}
+	if (all_gone(collector))
+		end_recording(collector, r == -EBUSY ? LOG_END_FOREIGN : LOG_END_DEVICE);
+	else if (collector_find_channels(collector, &found) < 0)
+		remark(collector, &found);
+	return 0;
+}
+
+/* Takes what a ring holds; less than a block's worth only if @all. Returns 1 if bytes moved. */
+static int take(struct collector *collector, struct channel *channel, bool all, struct why *why)
+{
+	const struct span_sink *sink = collector->sink;
+	size_t filled = ring_filled(&channel->ring);
+	unsigned percent = (unsigned)(filled * 100 / channel->ring.size);
+	int moved = 0;
+
+	if (percent > atomic_load_explicit(&collector->fill_percent, memory_order_relaxed))
+		atomic_store_explicit(&collector->fill_percent, percent, memory_order_relaxed);
+	while (filled && (all || filled >= collector->shared->wake_bytes)) {
+		size_t size;
+		const uint8_t *bytes = ring_peek(&channel->ring, &size);
+		int r;
+
+		if (size > SPAN_TARGET_BYTES)
+			size = SPAN_TARGET_BYTES;
+		r = sink->data(sink->context, channel->id.channel, bytes, size, why);
+		if (r < 0)
+			return r;
+		ring_release(&channel->ring, size);
+		ring_wake(channel->reader_sleep);
+		/* Bounded: what comes meanwhile waits for the next round, so that all get a turn. */
+		filled -= size;
+		moved = 1;
+	}
+	return moved;
+}
+
+/* Everything older than this is in the rings. Asked before they are emptied. */
+static uint64_t complete_until(const struct collector *collector)
+{
+	uint64_t oldest = UINT64_MAX;
+
+	for (size_t i = 0; i < collector->n_channels; i++) {
+		struct channel *channel = collector->channels[i];
+		uint64_t until = atomic_load_explicit(&channel->complete_until_ns,
+						      memory_order_acquire);
+
+		if (atomic_load_explicit(&channel->gone, memory_order_relaxed))
+			continue;
+		if (until < oldest)
+			oldest = until;
+	}
+	return oldest == UINT64_MAX ? 0 : oldest;
+}
+
+static int take_all(struct collector *collector, bool all, struct why *why)
+{
+	const struct span_sink *sink = collector->sink;
+	bool live = collector->shared->live;
+	uint64_t until = live ? complete_until(collector) : 0;
+	int moved = 0;
+
+	for (size_t i = 0; i < collector->n_channels; i++) {
+		int r = take(collector, collector->channels[i], all || live, why);
+
+		if (r < 0)
+			return r;
+		moved |= r;
+	}
+	if (live && until && sink->complete_until) {
+		int r = sink->complete_until(sink->context, until, why);
+
+		if (r < 0)
+			return r;
+	}
+	return moved;
+}
+
+static bool readers_ended(const struct collector *collector)
+{
+	for (size_t i = 0; i < collector->n_readers; i++) {
+		if (!reader_ended(collector->readers[i]))
+			return false;
+	}
+	return true;
+}
+
+static enum phase current_phase(const struct collector *collector)
+{
+	return (enum phase)atomic_load_explicit(&collector->shared->phase, memory_order_acquire);
+}
+
+static bool has_block(const struct collector *collector)
+{
+	for (size_t i = 0; i < collector->n_channels; i++) {
+		if (ring_filled(&collector->channels[i]->ring) >= collector->shared->wake_bytes)
+			return true;
+	}
+	return false;
+}
+
+static void wait_for_news(struct collector *collector)
+{
+	struct pollfd polls[] = {
+		{.fd = collector->sleep.fd, .events = POLLIN},
+		{.fd = collector->timer_fd, .events = POLLIN},
+	};
+
+	ring_sleep_prepare(&collector->sleep);
+	/* The second look, after saying that we sleep. Ends of readers come by ring_wake_always(). */
+	poll(polls, 2, has_block(collector) ? 0 : -1);
+	ring_sleep_done(&collector->sleep);
+}
+
+static bool timer_rang(const struct collector *collector)
+{
+	uint64_t times;
+
+	return read(collector->timer_fd, &times, sizeof(times)) == sizeof(times);
+}
+
+static int collect(struct collector *collector, struct why *why)
+{
+	for (;;) {
+		enum phase phase = current_phase(collector);
+		/* Asked before the rings are emptied: after its end a reader adds nothing. */
+		bool last = phase == PHASE_STOPPED && readers_ended(collector);
+		bool rang = timer_rang(collector);
+		int r;
+
+		if (phase == PHASE_ABORTED)
+			return 0;
+		r = take_all(collector, rang || phase == PHASE_STOPPED, why);
+		if (r < 0)
+			return r;
+		if (last && !r)
+			return 0;
+		if (rang && phase == PHASE_RECORDING) {
+			int t = tick(collector, why);
+
+			if (t < 0)
+				return t;
+		}
+		if (!r && !last)
+			wait_for_news(collector);
+	}
+}
+
+static void *collector_main(void *argument)
+{
+	struct collector *collector = argument;
+	int r = collect(collector, &collector->failure_why);
+
+	publish_progress(collector);
+	if (r < 0) {
+		collector->failure = r;
+		/* Release: the failure is there before anybody sees the phase. */
+		atomic_store_explicit(&collector->shared->phase, PHASE_ABORTED,
+				      memory_order_release);
+		collector_kick(collector);
+		end_recording(collector, LOG_END_FAILURE);
+	}
+	return NULL;
+}
+
+int collector_start(struct collector *collector, struct why *why)
+{
+	long tick_ns = (collector->shared->live ? READER_LIVE_MS : COLLECTOR_TICK_MS) *
+		       (long)NS_PER_MS;
+	struct itimerspec often = {
+		.it_interval = {.tv_nsec = tick_ns},
+		.it_value = {.tv_nsec = tick_ns},
+	};
+	int r;
+
+	if (timerfd_settime(collector->timer_fd, 0, &often, NULL) < 0)
+		return why_errno(why, -errno, "cannot set a timer");
+	r = -pthread_create(&collector->thread, NULL, collector_main, collector);
+	if (r < 0)
+		return why_errno(why, r, "cannot start the collector thread");
+	collector->running = true;
+	pthread_setname_np(collector->thread, "blkbox-collect");
+	return 0;
+}
+
+int collector_event_fd(const struct collector *collector)
+{
+	return collector->event_fd;
+}
+
+enum log_end_reason collector_end_reason(const struct collector *collector)
+{
+	return (enum log_end_reason)atomic_load(&collector->end_reason);
+}
+
+void collector_settle(struct collector *collector, int timeout_ms)
+{
+	uint64_t deadline_ns = clock_mono_ns() + (uint64_t)timeout_ms * NS_PER_MS;
+
+	pthread_mutex_lock(&collector->readers_lock);
+	for (size_t i = 0; i < collector->n_readers; i++) {
+		struct reader *reader = collector->readers[i];
+		/* The pass that runs now may be past the channel; the one after it is not. */
+		uint64_t enough = reader_passes(reader) + 2;
+
+		while (reader_passes(reader) < enough && !reader_ended(reader) &&
+		       clock_mono_ns() < deadline_ns) {
+			reader_kick(reader);
+			poll(NULL, 0, 1);
+		}
+	}
+	pthread_mutex_unlock(&collector->readers_lock);
+}
+
+void collector_kick(struct collector *collector)
+{
+	pthread_mutex_lock(&collector->readers_lock);
+	for (size_t i = 0; i < collector->n_readers; i++)
+		reader_kick(collector->readers[i]);
+	pthread_mutex_unlock(&collector->readers_lock);
+	ring_wake_always(&collector->sleep);
+}
+
+void collector_join(struct collector *collector)
+{
+	if (collector->running)
+		pthread_join(collector->thread, NULL);
+	collector->running = false;
+	for (size_t i = 0; i < collector->n_readers; i++)
+		reader_join(collector->readers[i]);
+}
+
+int collector_failure(const struct collector *collector, struct why *why)
+{
+	if (collector->failure < 0 && why)
+		*why = collector->failure_why;
+	return collector->failure;
+}
+
+const struct remarks *collector_remarks(const struct collector *collector)
+{
+	return &collector->remarks;
+}
+
+void collector_progress(const struct collector *collector, struct progress *ret)
+{
+	struct collector *c = (struct collector *)collector;
+
+	ret->events = atomic_load_explicit(&c->events, memory_order_relaxed);
+	ret->bytes = atomic_load_explicit(&c->bytes, memory_order_relaxed);
+	ret->dropped = atomic_load_explicit(&c->dropped, memory_order_relaxed);
+	ret->fill_percent = atomic_exchange_explicit(&c->fill_percent, 0, memory_order_relaxed);
+}
+
+size_t collector_channels(const struct collector *collector, struct channel *const **ret)
+{
+	*ret = collector->channels;
+	return collector->n_channels;
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+#include "session.h"
+
+#include "budget.h"
+#include "cleanup.h"
+#include "clock.h"
+#include "flush.h"
+#include "session_parts.h"
+#include "state.h"
+
+#include <signal.h>
+#include <string.h>
+
+enum {
+	SETTLE_MS = 2000,     /* at most, for the readers to fetch what is finished */
+	IDLE_WAKES_MS = 1000, /* between two wake-ups of a reader on an idle machine, for each CPU */
+};
+
+static int copy_options(struct session *session, const struct session_options *options,
+			struct why *why)
+{
+	session->trace = options->trace;
+	session->ring_bytes = options->ring_bytes ? options->ring_bytes : SESSION_RING_BYTES;
+	session->kernel = options->kernel ? options->kernel : &kernel_linux;
+	session->kind = options->source;
+	session->shared.live = options->live;
+	if (options->meta_bytes) {
+		session->meta = malloc(options->meta_bytes);
+		if (!session->meta)
+			return why_errno(why, -ENOMEM, "cannot start a recording");
+		memcpy(session->meta, options->meta, options->meta_bytes);
+		session->meta_bytes = options->meta_bytes;
+	}
+	if (options->root) {
+		session->root = options->root;
+		return 0;
+	}
+	session->root = &session->own_root;
+	return sysroot_open(&session->own_root, NULL);
+}
+
+static int resolve_devices(struct session *session, const struct session_options *options,
+			   struct why *why)
+{
+	session->devices = calloc(options->n_devices, sizeof(*session->devices));
+	session->log_devices = calloc(options->n_devices, sizeof(*session->log_devices));
+	if (!session->devices || !session->log_devices)
+		return why_errno(why, -ENOMEM, "cannot start a recording");
+	session->n_devices = options->n_devices;
+	return devices_resolve(session->root, options->devices, options->n_devices,
+			       session->devices, why);
+}
+
+int session_open(const struct session_options *options, const struct span_sink *sink,
+		 struct session **ret, struct why *why)
+{
+	struct session *session = calloc(1, sizeof(*session));
+	int r;
+
+	if (!session)
+		return why_errno(why, -ENOMEM, "cannot start a recording");
+	session->sink = sink;
+	session->own_root.fd = -1;
+	r = copy_options(session, options, why);
+	if (r >= 0)
+		r = resolve_devices(session, options, why);
+	if (r >= 0)
+		r = budget_plan(session->root, session->n_devices, session->ring_bytes,
+				options->force, &session->trace, why);
+	if (r < 0) {
+		session_destroy(session);
+		return r;
+	}
+	*ret = session;
+	return 0;
+}
+
+static void describe_devices(struct session *session)
+{
+	for (size_t i = 0; i < session->n_devices; i++) {
+		const struct block_device *device = &session->devices[i];
+
+		session->log_devices[i] = (struct log_device){
+			.index = (uint32_t)i,
+			.device = device->device,
+			.flags = device->partition ? LOG_DEVICE_PARTITION : 0,
+			.disk = device->disk,
+			.start_sector = device->start_sector,
+			.sectors = device->sectors,
+		};
+	}
+}
+
+/* Idle readers together wake about once a second, however many they are. */
+static int idle_ms(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return (int)(cpus < 1 ? 1 : cpus > 60 ? 60 : cpus) * IDLE_WAKES_MS;
+}
+
+static int create_source(struct session *session, struct why *why)
+{
+	struct source *source = NULL;
+	int r = session_choose_source(session, &source, why);
+
+	if (r < 0)
+		return r;
+	r = drop_tracker_init(&source->drops);
+	if (r < 0) {
+		source->ops->destroy(source);
+		return r;
+	}
+	session->source = source;
+	source->kernel = session->kernel;
+	source->root = session->root;
+	source->options = session->trace;
+	source->devices = session->devices;
+	source->log_devices = session->log_devices;
+	source->n_devices = session->n_devices;
+	session->shared.source = source;
+	session->shared.idle_ms = idle_ms();
+	return 0;
+}
+
+static int announce(struct session *session, struct why *why)
+{
+	const struct span_sink *sink = session->sink;
+	int r = 0;
+
+	if (sink->meta)
+		r = session_write_meta(session, why);
+	if (r >= 0 && sink->devices)
+		r = sink->devices(sink->context, session->log_devices, session->n_devices, why);
+	if (r >= 0 && sink->clock)
+		r = sink->clock(sink->context, why);
+	return r;
+}
+
+/* Kernel set-up, channels, readers, collector: all there before the first event is made. */
+static int start_parts(struct session *session, struct why *why)
+{
+	struct source *source = session->source;
+	int r = source->ops->setup(source, why);
+
+	if (r < 0)
+		return r;
+	session->set_up = true;
+	r = collector_create(&session->shared, session->sink, session->ring_bytes,
+			     &session->collector);
+	if (r < 0)
+		return why_errno(why, r, "cannot start a recording");
+	r = announce(session, why);
+	if (r >= 0)
+		r = collector_find_channels(session->collector, why);
+	if (r >= 0)
+		r = collector_start(session->collector, why);
+	if (r < 0)
+		return r;
+	session_count_ios(session, session->ios_before);
+	return source->ops->start(source, why);
+}
+
+static void set_phase(struct session *session, enum phase phase)
+{
+	int recording = PHASE_RECORDING;
+
+	/* Release pairs with the acquires in readers and collector. ABORTED is final. */
+	if (phase == PHASE_ABORTED)
+		atomic_store_explicit(&session->shared.phase, PHASE_ABORTED, memory_order_release);
+	else
+		atomic_compare_exchange_strong_explicit(&session->shared.phase, &recording,
+							(int)phase, memory_order_release,
+							memory_order_relaxed);
+	if (session->collector)
+		collector_kick(session->collector);
+}
+
+/* Leaves nothing in the kernel; what was not read is lost. */
+static void abort_session(struct session *session)
+{
+	struct source *source = session->source;
+
+	set_phase(session, PHASE_ABORTED);
+	if (session->collector)
+		collector_join(session->collector);
+	if (session->set_up)
+		source->ops->teardown(source, NULL);
+	session->set_up = false;
+	session->started = false;
+	if (session->state_written)
+		session_remove_state(session);
+	session->state_written = false;
+}
+
+int session_start(struct session *session, struct why *why)
+{
+	sigset_t all, before;
+	int r;
+
+	describe_devices(session);
+	session->ios_before = calloc(session->n_devices, sizeof(uint64_t));
+	session->ios_after = calloc(session->n_devices, sizeof(uint64_t));
+	if (!session->ios_before || !session->ios_after)
+		return why_errno(why, -ENOMEM, "cannot start a recording");
+	r = create_source(session, why);
+	if (r < 0)
+		return r;
+	/* On disk before the first set-up: whoever finds the trace later can tell whose it was. */
+	session->state_written = session_write_state(session) >= 0;
+	/* Signals are the business of the caller's thread. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	r = start_parts(session, why);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (r < 0) {
+		abort_session(session);
+		return r;
+	}
+	session->started = true;
+	return 0;
+}
+
+static int finish_sink(struct session *session, enum log_end_reason reason, struct why *why)
+{
+	const struct span_sink *sink = session->sink;
+	int r = collector_write_drops(session->collector, why);
+
+	if (r >= 0 && sink->clock)
+		r = sink->clock(sink->context, why);
+	if (r >= 0 && sink->finish)
+		r = sink->finish(sink->context, reason, why);
+	return r;
+}
+
+/*
+ * The one place where a recording ends. STOP comes before the last drain, because it completes the
+ * unfinished sub-buffers; everything is read before TEARDOWN, because it vanishes with it.
+ */
+int session_stop(struct session *session, enum log_end_reason reason, struct session_report *ret,
+		 struct why *why)
+{
+	struct source *source = session->source;
+	struct why stop_why = {""};
+	int stop_result, failure, r;
+
+	if (collector_end_reason(session->collector))
+		reason = collector_end_reason(session->collector);
+	session_count_ios(session, session->ios_after);
+	collector_settle(session->collector, SETTLE_MS);
+	source->ops->sample_drops(source, false);
+	stop_result = source->ops->stop(source, &stop_why);
+	set_phase(session, PHASE_STOPPED);
+	collector_join(session->collector);
+	source->ops->sample_drops(source, true);
+
+	failure = collector_failure(session->collector, why);
+	if (failure >= 0)
+		failure = finish_sink(session, reason, why);
+	if (failure < 0)
+		reason = LOG_END_FAILURE;
+	r = source->ops->teardown(source, failure >= 0 ? why : NULL);
+	session->set_up = false;
+	session->started = false;
+	if (session->state_written)
+		session_remove_state(session);
+	session->state_written = false;
+	session_make_report(session, reason, failure, stop_result, &stop_why, ret);
+	return failure < 0 ? failure : r;
+}
+
+void session_destroy(struct session *session)
+{
+	if (!session)
+		return;
+	if (session->started)
+		abort_session(session);
+	collector_destroy(session->collector);
+	if (session->source) {
+		drop_tracker_deinit(&session->source->drops);
+		session->source->ops->destroy(session->source);
+	}
+	sysroot_close(&session->own_root);
+	session_free_report(session);
+	free(session->devices);
+	free(session->log_devices);
+	free(session->ios_before);
+	free(session->ios_after);
+	free(session->meta);
+	free(session);
+}
+
+int session_event_fd(const struct session *session)
+{
+	return collector_event_fd(session->collector);
+}
+
+void session_progress(const struct session *session, struct progress *ret)
+{
+	collector_progress(session->collector, ret);
+}
+
+size_t session_devices(const struct session *session, const struct block_device **ret)
+{
+	*ret = session->devices;
+	return session->n_devices;
+}
+
+const struct trace_options *session_trace_options(const struct session *session)
+{
+	return &session->trace;
+}
+
+const char *session_source_name(const struct session *session)
+{
+	return session->source->ops->name;
+}
+
+int session_flush(struct session *session, struct why *why)
+{
+	_cleanup_free_ const char **paths = calloc(session->n_devices, sizeof(char *));
+	int r;
+
+	if (!paths)
+		return why_errno(why, -ENOMEM, "cannot flush the devices");
+	for (size_t i = 0; i < session->n_devices; i++)
+		paths[i] = session->devices[i].path;
+	r = flush_devices(paths, session->n_devices);
+	return r < 0 ? why_errno(why, r, "cannot start a process that flushes the devices") : r;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Private to the session's own files.
+ */
+#ifndef BLKBOX_CAPTURE_SESSION_PARTS_H
+#define BLKBOX_CAPTURE_SESSION_PARTS_H
+
+#include "session.h"
+
+struct session {
+	const struct span_sink *sink;
+	const struct kernel_ops *kernel;
+	const struct sysroot *root;
+	struct sysroot own_root;
+	enum source_kind kind; /* as asked for */
+	struct trace_options trace;
+	size_t ring_bytes;
+	char *meta;
+	size_t meta_bytes;
+
+	struct block_device *devices;
+	struct log_device *log_devices;
+	size_t n_devices;
+	uint64_t *ios_before; /* the devices' own counters */
+	uint64_t *ios_after;
+
+	struct source *source;
+	struct reader_shared shared;
+	struct collector *collector;
+	bool set_up;
+	bool started;
+	bool state_written;
+
+	struct device_report *device_reports;
+	struct channel_report *channel_reports;
+	struct remarks remarks;
+};
+
+/** Decides on relay or ftrace; *@ret is not set up yet. */
+int session_choose_source(struct session *session, struct source **ret, struct why *why);
+
+/** Host, kernel, options: everything that a reader wants to know of a recording. */
+int session_write_meta(struct session *session, struct why *why);
+
+/** The state files under /run, by which others find out whose trace it is. */
+int session_write_state(struct session *session);
+void session_remove_state(struct session *session);
+
+/** I/Os that each device has completed since boot, from sysfs; 0 where it does not tell. */
+void session_count_ios(const struct session *session, uint64_t *ret);
+
+/** @stop_result, @stop_why: of source_ops.stop */
+void session_make_report(struct session *session, enum log_end_reason reason, int failure,
+			 int stop_result, const struct why *stop_why,
+			 struct session_report *ret);
+void session_free_report(struct session *session);
+
+#endif
