@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * A made-up machine: a temporary directory that stands for "/".
+ */
+#ifndef BLKBOX_TEST_FAKE_TREE_H
+#define BLKBOX_TEST_FAKE_TREE_H
+
+#include "sysroot.h"
+
+#include <stddef.h>
+
+struct fake_tree {
+	char path[64]; /* of the directory, on the real machine */
+	struct sysroot root;
+};
+
+/* All fail the running test when they fail. Paths are absolute, of the made-up machine. */
+void fake_tree_init(struct fake_tree *tree);
+/** Removes the whole tree. */
+void fake_tree_deinit(struct fake_tree *tree);
+
+void fake_tree_dir(struct fake_tree *tree, const char *path);
+/** Makes or replaces a file; missing directories are made. */
+void fake_tree_write(struct fake_tree *tree, const char *path, const char *text);
+/** A symbolic link. @target: relative, so that it stays inside; or never followed. */
+void fake_tree_link(struct fake_tree *tree, const char *path, const char *target);
+/** Removes a file, link or empty directory. */
+void fake_tree_remove(struct fake_tree *tree, const char *path);
+void fake_tree_chmod(struct fake_tree *tree, const char *path, unsigned mode);
+/** Sets what stat says of a file's length. */
+void fake_tree_truncate(struct fake_tree *tree, const char *path, size_t size);
+
+#endif
