@@ -8,7 +8,9 @@
 #include <ftw.h>
 #include <limits.h>
 #include <string.h>
+#include <stdarg.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 void fake_tree_init(struct fake_tree *tree)
 {
@@ -98,4 +100,83 @@ void fake_tree_truncate(struct fake_tree *tree, const char *path, size_t size)
 
 	real_path(tree, path, real);
 	cr_assert_eq(truncate(real, (off_t)size), 0);
+}
+
+void fake_tree_node(struct fake_tree *tree, const char *path, unsigned type, unsigned major_number,
+		    unsigned minor_number)
+{
+	char real[PATH_MAX];
+
+	real_path(tree, path, real);
+	make_parents(real, strlen(tree->path));
+	if (mknod(real, type | 0600, makedev(major_number, minor_number)) < 0 && errno == EPERM)
+		cr_skip_test("only root may make device nodes");
+}
+
+static void write_in(struct fake_tree *tree, const char *dir, const char *file, const char *format,
+		     ...) __attribute__((format(printf, 4, 5)));
+
+static void write_in(struct fake_tree *tree, const char *dir, const char *file, const char *format,
+		     ...)
+{
+	char path[PATH_MAX], text[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	fake_tree_write(tree, path, text);
+}
+
+/* The files that disks and partitions have in common, and the ways to them. */
+static void make_device(struct fake_tree *tree, const char *dir, const char *name, unsigned major,
+			unsigned minor, unsigned long sectors)
+{
+	char path[PATH_MAX], target[2 * PATH_MAX], node[NAME_MAX];
+
+	snprintf(node, sizeof(node), "%s", name);
+	for (char *c = node; *c; c++) {
+		if (*c == '!')
+			*c = '/';
+	}
+	write_in(tree, dir, "dev", "%u:%u\n", major, minor);
+	write_in(tree, dir, "size", "%lu\n", sectors);
+	write_in(tree, dir, "uevent", "MAJOR=%u\nMINOR=%u\nDEVNAME=%s\nDEVTYPE=disk\n", major,
+		 minor, node);
+	write_in(tree, dir, "trace/enable", "0\n");
+	snprintf(path, sizeof(path), "%s/holders", dir);
+	fake_tree_dir(tree, path);
+
+	snprintf(target, sizeof(target), "../../..%s", dir);
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major, minor);
+	fake_tree_link(tree, path, target);
+	snprintf(path, sizeof(path), "/sys/class/block/%s", name);
+	fake_tree_link(tree, path, target);
+	snprintf(path, sizeof(path), "/dev/%s", node);
+	fake_tree_node(tree, path, S_IFBLK, major, minor);
+}
+
+void fake_tree_disk(struct fake_tree *tree, const char *name, unsigned major, unsigned minor,
+		    unsigned long sectors)
+{
+	char dir[PATH_MAX], path[PATH_MAX], target[2 * PATH_MAX];
+
+	snprintf(dir, sizeof(dir), "/sys/devices/block/%s", name);
+	make_device(tree, dir, name, major, minor, sectors);
+	write_in(tree, dir, "queue/zoned", "none\n");
+	snprintf(path, sizeof(path), "/sys/block/%s", name);
+	snprintf(target, sizeof(target), "../..%s", dir);
+	fake_tree_link(tree, path, target);
+}
+
+void fake_tree_partition(struct fake_tree *tree, const char *disk, const char *name, unsigned major,
+			 unsigned minor, unsigned long start, unsigned long sectors)
+{
+	char dir[PATH_MAX];
+
+	snprintf(dir, sizeof(dir), "/sys/devices/block/%s/%s", disk, name);
+	make_device(tree, dir, name, major, minor, sectors);
+	write_in(tree, dir, "partition", "1\n");
+	write_in(tree, dir, "start", "%lu\n", start);
 }

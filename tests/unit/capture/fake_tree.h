@@ -30,5 +30,14 @@ void fake_tree_remove(struct fake_tree *tree, const char *path);
 void fake_tree_chmod(struct fake_tree *tree, const char *path, unsigned mode);
 /** Sets what stat says of a file's length. */
 void fake_tree_truncate(struct fake_tree *tree, const char *path, size_t size);
+/** A device node; skips the running test where only root may make one. @type: S_IFBLK, S_IFCHR. */
+void fake_tree_node(struct fake_tree *tree, const char *path, unsigned type, unsigned major,
+		    unsigned minor);
+
+/** A disk in sysfs and /dev. @name: as sysfs spells it, "cciss!c0d0". */
+void fake_tree_disk(struct fake_tree *tree, const char *name, unsigned major, unsigned minor,
+		    unsigned long sectors);
+void fake_tree_partition(struct fake_tree *tree, const char *disk, const char *name, unsigned major,
+			 unsigned minor, unsigned long start, unsigned long sectors);
 
 #endif
