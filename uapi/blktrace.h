@@ -131,8 +131,8 @@ struct bt_timestamp {
 };
 
 enum {
-	BT_COMM_BYTES = 16,	/* payload of a process note */
-	BT_MESSAGE_MAX = 127,	/* payload of a message, without its cgroup id */
+	BT_COMM_BYTES = 16,   /* payload of a process note */
+	BT_MESSAGE_MAX = 127, /* payload of a message, without its cgroup id */
 	BT_NAME1_BYTES = 32,
 	BT_NAME2_BYTES = 64,
 	BT_DEFAULT_MASK = 0xffff, /* what the kernel makes of mask 0, in v2 too */

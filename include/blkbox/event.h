@@ -15,21 +15,21 @@ extern "C" {
 
 /** What happened: the kernel's action codes. A code that is not listed is kept as it came. */
 enum blkbox_action {
-	BLKBOX_QUEUE = 1,	 /* Q: a bio was handed to the block layer */
-	BLKBOX_BACKMERGE = 2,	 /* M: merged behind another request */
-	BLKBOX_FRONTMERGE = 3,	 /* F: merged in front of another request */
-	BLKBOX_GETRQ = 4,	 /* G: a request was allocated */
-	BLKBOX_SLEEPRQ = 5,	 /* S: waited for a request (old kernels) */
-	BLKBOX_REQUEUE = 6,	 /* R: the driver gave it back */
-	BLKBOX_ISSUE = 7,	 /* D: handed to the driver */
-	BLKBOX_COMPLETE = 8,	 /* C: done, or a part of it is */
-	BLKBOX_PLUG = 9,	 /* P */
-	BLKBOX_UNPLUG = 10,	 /* U */
+	BLKBOX_QUEUE = 1,	  /* Q: a bio was handed to the block layer */
+	BLKBOX_BACKMERGE = 2,	  /* M: merged behind another request */
+	BLKBOX_FRONTMERGE = 3,	  /* F: merged in front of another request */
+	BLKBOX_GETRQ = 4,	  /* G: a request was allocated */
+	BLKBOX_SLEEPRQ = 5,	  /* S: waited for a request (old kernels) */
+	BLKBOX_REQUEUE = 6,	  /* R: the driver gave it back */
+	BLKBOX_ISSUE = 7,	  /* D: handed to the driver */
+	BLKBOX_COMPLETE = 8,	  /* C: done, or a part of it is */
+	BLKBOX_PLUG = 9,	  /* P */
+	BLKBOX_UNPLUG = 10,	  /* U */
 	BLKBOX_UNPLUG_TIMER = 11, /* UT: unplugged by the scheduler */
-	BLKBOX_INSERT = 12,	 /* I: put into the I/O scheduler */
-	BLKBOX_SPLIT = 13,	 /* X */
-	BLKBOX_BOUNCE = 14,	 /* B (old kernels) */
-	BLKBOX_REMAP = 15,	 /* A: from a partition or stacked device */
+	BLKBOX_INSERT = 12,	  /* I: put into the I/O scheduler */
+	BLKBOX_SPLIT = 13,	  /* X */
+	BLKBOX_BOUNCE = 14,	  /* B (old kernels) */
+	BLKBOX_REMAP = 15,	  /* A: from a partition or stacked device */
 	BLKBOX_ABORT = 16,
 	BLKBOX_DRV_DATA = 17,
 	BLKBOX_ZONE_PLUG = 18,	 /* protocol v2 */

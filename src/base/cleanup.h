@@ -12,19 +12,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define _cleanup_(fn)      __attribute__((cleanup(fn)))
-#define _cleanup_free_     _cleanup_(cleanup_free)
-#define _cleanup_close_    _cleanup_(cleanup_close)
+#define _cleanup_(fn)	   __attribute__((cleanup(fn)))
+#define _cleanup_free_	   _cleanup_(cleanup_free)
+#define _cleanup_close_	   _cleanup_(cleanup_close)
 #define _cleanup_fclose_   _cleanup_(cleanup_fclose)
 #define _cleanup_closedir_ _cleanup_(cleanup_closedir)
 #define _printf_(fmt, arg) __attribute__((format(printf, fmt, arg)))
 
 /** Makes a guard function `cleanup_NAME` for a pointer type from its destructor. */
-#define DEFINE_CLEANUP(type, destroy)                                                              \
-	static inline void cleanup_##destroy(type **ptr)                                           \
-	{                                                                                          \
-		destroy(*ptr);                                                                     \
-	}                                                                                          \
+#define DEFINE_CLEANUP(type, destroy)                    \
+	static inline void cleanup_##destroy(type **ptr) \
+	{                                                \
+		destroy(*ptr);                           \
+	}                                                \
 	struct cleanup_##destroy##_needs_semicolon
 
 static inline void cleanup_free(void *ptr)
@@ -69,11 +69,11 @@ static inline int take_fd(int *fd)
 }
 
 /** Hands a pointer out of its guard: the guard then holds NULL. */
-#define take_ptr(ptr)                                                                              \
-	({                                                                                         \
-		__typeof__(ptr) taken_ = (ptr);                                                    \
-		(ptr) = NULL;                                                                      \
-		taken_;                                                                            \
+#define take_ptr(ptr)                           \
+	({                                      \
+		__typeof__(ptr) taken_ = (ptr); \
+		(ptr) = NULL;                   \
+		taken_;                         \
 	})
 
 #endif

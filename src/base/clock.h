@@ -9,7 +9,10 @@
 #include <stdint.h>
 #include <time.h>
 
-enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
+enum {
+	NS_PER_MS = 1000000,
+	NS_PER_S = 1000000000
+};
 
 static inline uint64_t clock_ns(clockid_t clock)
 {

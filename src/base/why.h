@@ -8,7 +8,9 @@
 
 #include "cleanup.h"
 
-enum { WHY_MAX = 512 };
+enum {
+	WHY_MAX = 512
+};
 
 /** Says what failed, on what, and what to do. Empty when nothing failed. */
 struct why {

@@ -41,8 +41,8 @@ struct collector {
 	_Atomic unsigned fill_percent;
 };
 
-int collector_create(struct reader_shared *shared, const struct span_sink *sink,
-		     size_t ring_bytes, struct collector **ret)
+int collector_create(struct reader_shared *shared, const struct span_sink *sink, size_t ring_bytes,
+		     struct collector **ret)
 {
 	struct collector *collector = NULL;
 	int r;
@@ -66,7 +66,8 @@ int collector_create(struct reader_shared *shared, const struct span_sink *sink,
 		return r;
 	}
 	shared->collector_sleep = &collector->sleep;
-	shared->wake_bytes = ring_bytes / 2 < SPAN_TARGET_BYTES ? ring_bytes / 2 : SPAN_TARGET_BYTES;
+	shared->wake_bytes =
+		ring_bytes / 2 < SPAN_TARGET_BYTES ? ring_bytes / 2 : SPAN_TARGET_BYTES;
 	*ret = collector;
 	return 0;
 }
@@ -312,7 +313,8 @@ static int take(struct collector *collector, struct channel *channel, bool all, 
 			return r;
 		ring_release(&channel->ring, size);
 		ring_wake(channel->reader_sleep);
-		/* Bounded: what comes meanwhile waits for the next round, so that all get a turn. */
+		/* Bounded: what comes meanwhile waits for the next round, so that all get a turn.
+		 */
 		filled -= size;
 		moved = 1;
 	}
@@ -326,8 +328,8 @@ static uint64_t complete_until(const struct collector *collector)
 
 	for (size_t i = 0; i < collector->n_channels; i++) {
 		struct channel *channel = collector->channels[i];
-		uint64_t until = atomic_load_explicit(&channel->complete_until_ns,
-						      memory_order_acquire);
+		uint64_t until =
+			atomic_load_explicit(&channel->complete_until_ns, memory_order_acquire);
 
 		if (atomic_load_explicit(&channel->gone, memory_order_relaxed))
 			continue;
@@ -391,7 +393,8 @@ static void wait_for_news(struct collector *collector)
 	};
 
 	ring_sleep_prepare(&collector->sleep);
-	/* The second look, after saying that we sleep. Ends of readers come by ring_wake_always(). */
+	/* The second look, after saying that we sleep. Ends of readers come by ring_wake_always().
+	 */
 	poll(polls, 2, has_block(collector) ? 0 : -1);
 	ring_sleep_done(&collector->sleep);
 }
@@ -449,8 +452,8 @@ static void *collector_main(void *argument)
 
 int collector_start(struct collector *collector, struct why *why)
 {
-	long tick_ns = (collector->shared->live ? READER_LIVE_MS : COLLECTOR_TICK_MS) *
-		       (long)NS_PER_MS;
+	long tick_ns =
+		(collector->shared->live ? READER_LIVE_MS : COLLECTOR_TICK_MS) * (long)NS_PER_MS;
 	struct itimerspec often = {
 		.it_interval = {.tv_nsec = tick_ns},
 		.it_value = {.tv_nsec = tick_ns},

@@ -13,7 +13,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { COLLECTOR_TICK_MS = 500, COLLECTOR_REMARKS_MAX = 16 };
+enum {
+	COLLECTOR_TICK_MS = 500,
+	COLLECTOR_REMARKS_MAX = 16
+};
 
 /** Figures of a running recording, at most one tick old. */
 struct progress {
@@ -35,8 +38,8 @@ struct collector;
  * @shared: filled in but for @collector_sleep; borrowed, like @sink
  * @ring_bytes: of each channel; power of two
  */
-int collector_create(struct reader_shared *shared, const struct span_sink *sink,
-		     size_t ring_bytes, struct collector **ret);
+int collector_create(struct reader_shared *shared, const struct span_sink *sink, size_t ring_bytes,
+		     struct collector **ret);
 /** Joins whatever runs: set PHASE_ABORTED or PHASE_STOPPED first. */
 void collector_destroy(struct collector *collector);
 
@@ -49,7 +52,8 @@ int collector_event_fd(const struct collector *collector);
 /** Why it cannot: LOG_END_UNKNOWN as long as it can. */
 enum log_end_reason collector_end_reason(const struct collector *collector);
 
-/** Waits, at most @timeout_ms, until what is finished in the kernel at this moment is in the rings. */
+/** Waits, at most @timeout_ms, until what is finished in the kernel at this moment is in the rings.
+ */
 void collector_settle(struct collector *collector, int timeout_ms);
 /** After the phase was set: wakes everybody. */
 void collector_kick(struct collector *collector);

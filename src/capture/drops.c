@@ -33,8 +33,8 @@ static void unlock(pthread_mutex_t **lock)
 	pthread_mutex_unlock(*lock);
 }
 
-#define LOCKED(tracker)                                                                            \
-	_cleanup_(unlock) pthread_mutex_t *locked = &(tracker)->lock;                              \
+#define LOCKED(tracker)                                               \
+	_cleanup_(unlock) pthread_mutex_t *locked = &(tracker)->lock; \
 	pthread_mutex_lock(locked)
 
 static struct drop_counter *find(struct drop_tracker *tracker, uint32_t device_index, uint32_t cpu)
@@ -50,8 +50,8 @@ static struct drop_counter *find(struct drop_tracker *tracker, uint32_t device_i
 
 static struct drop_counter *add_counter(struct drop_tracker *tracker)
 {
-	struct drop_counter *more = reallocarray(tracker->counters, tracker->n_counters + 1,
-						 sizeof(*more));
+	struct drop_counter *more =
+		reallocarray(tracker->counters, tracker->n_counters + 1, sizeof(*more));
 
 	if (!more)
 		return NULL;

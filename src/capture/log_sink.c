@@ -5,7 +5,6 @@
 #include "cleanup.h"
 #include "log_writer.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 struct log_sink {
@@ -15,6 +14,7 @@ struct log_sink {
 	int memory_fd;
 	bool force;
 	bool finished;
+	bool discarded;
 };
 
 static int sink_meta(void *context, const char *text, size_t size, struct why *why)
@@ -129,8 +129,8 @@ static int create_writer(struct log_sink *sink, int fd, const struct log_sink_op
 	return log_writer_create(fd, &writer, &sink->writer, why);
 }
 
-int log_sink_create(const char *path, const struct log_sink_options *options,
-		    struct log_sink **ret, struct why *why)
+int log_sink_create(const char *path, const struct log_sink_options *options, struct log_sink **ret,
+		    struct why *why)
 {
 	struct log_sink *sink = NULL;
 	int r = create(options, &sink);
@@ -174,6 +174,9 @@ void log_sink_destroy(struct log_sink *sink)
 	if (!sink)
 		return;
 	log_writer_destroy(sink->writer);
+	/* A recording that failed on the way keeps what it has. */
+	if (!sink->discarded)
+		aside_keep(&sink->aside);
 	aside_deinit(&sink->aside);
 	close_keep_errno(sink->memory_fd);
 	free(sink);
@@ -182,4 +185,26 @@ void log_sink_destroy(struct log_sink *sink)
 const struct span_sink *log_sink_span_sink(struct log_sink *sink)
 {
 	return &sink->ops;
+}
+
+void log_sink_discard(struct log_sink *sink)
+{
+	sink->discarded = true;
+}
+
+const char *log_sink_path(const struct log_sink *sink)
+{
+	if (sink->finished || !sink->aside.part)
+		return sink->aside.path;
+	return sink->aside.part;
+}
+
+uint64_t log_sink_file_bytes(const struct log_sink *sink)
+{
+	return log_writer_file_bytes(sink->writer);
+}
+
+int log_sink_take_fd(struct log_sink *sink)
+{
+	return take_fd(&sink->memory_fd);
 }

@@ -17,9 +17,10 @@ struct log_sink_options {
 	bool force; /* overwrite what is there */
 };
 
-/** Creates PATH.part now, so that an output that cannot be had is refused before the kernel is touched. */
-int log_sink_create(const char *path, const struct log_sink_options *options,
-		    struct log_sink **ret, struct why *why);
+/** Creates PATH.part now, so that an output that cannot be had is refused before the kernel is
+ * touched. */
+int log_sink_create(const char *path, const struct log_sink_options *options, struct log_sink **ret,
+		    struct why *why);
 /** The same in memory, for programs that read the events at once: see log_sink_take_fd(). */
 int log_sink_create_in_memory(const struct log_sink_options *options, struct log_sink **ret,
 			      struct why *why);

@@ -7,7 +7,9 @@
 #include <sched.h>
 #include <string.h>
 
-enum { READER_REST_MS = 2 }; /* between the two looks at a channel after STOP */
+enum {
+	READER_REST_MS = 2
+}; /* between the two looks at a channel after STOP */
 
 struct reader {
 	struct reader_shared *shared;

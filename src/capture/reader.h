@@ -7,7 +7,7 @@
 #define BLKBOX_CAPTURE_READER_H
 
 #include "channel.h"
-#include "source.h"
+#include "trace_source.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -31,7 +31,9 @@ struct reader_shared {
 	size_t wake_bytes;
 };
 
-enum { READER_LIVE_MS = 100 };
+enum {
+	READER_LIVE_MS = 100
+};
 
 struct reader;
 

@@ -2,7 +2,7 @@
 /*
  * The kernel's relay channels: one file for each device and CPU, in debugfs.
  */
-#include "source.h"
+#include "trace_source.h"
 
 #include "blktrace.h"
 #include "cleanup.h"
@@ -19,10 +19,10 @@
 
 /* One traced device. */
 struct relay_device {
-	int fd;	    /* the device node */
-	int dir_fd; /* its debugfs directory */
+	int fd;		/* the device node */
+	int dir_fd;	/* its debugfs directory */
 	int dropped_fd; /* of our trace: gives EIO once that is gone, whoever has one by then */
-	bool set_up; /* we own the trace: only then may we stop it or tear it down */
+	bool set_up;	/* we own the trace: only then may we stop it or tear it down */
 	bool started;
 	size_t n_cpus; /* channels found so far */
 	uint32_t *cpus;
@@ -205,6 +205,35 @@ static int relay_setup(struct source *source, struct why *why)
 	return 0;
 }
 
+/* -EIO: our trace is gone. */
+static int read_dropped(const struct relay_source *relay, size_t i, uint64_t *ret)
+{
+	const struct kernel_ops *kernel = relay->source.kernel;
+	char text[32];
+	char *end;
+	ssize_t n = kernel->pread(kernel->context, relay->devices[i].dropped_fd, text,
+				  sizeof(text) - 1, 0);
+
+	if (n < 0)
+		return (int)n;
+	text[n] = '\0';
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	return errno || end == text ? -EINVAL : 0;
+}
+
+/* Forgets a trace that is gone: what is there by now belongs to somebody else. */
+static bool still_ours(struct relay_source *relay, size_t i)
+{
+	uint64_t value;
+
+	if (relay->devices[i].set_up && read_dropped(relay, i, &value) == -EIO) {
+		relay->devices[i].set_up = false;
+		relay->devices[i].started = false;
+	}
+	return relay->devices[i].set_up;
+}
+
 static bool knows_cpu(const struct relay_device *device, uint32_t cpu)
 {
 	for (size_t i = 0; i < device->n_cpus; i++) {
@@ -352,35 +381,6 @@ static ssize_t relay_read(struct source *source, struct channel *channel, void *
 	return n == -EAGAIN ? 0 : n;
 }
 
-/* -EIO: our trace is gone. */
-static int read_dropped(const struct relay_source *relay, size_t i, uint64_t *ret)
-{
-	const struct kernel_ops *kernel = relay->source.kernel;
-	char text[32];
-	char *end;
-	ssize_t n = kernel->pread(kernel->context, relay->devices[i].dropped_fd, text,
-				  sizeof(text) - 1, 0);
-
-	if (n < 0)
-		return (int)n;
-	text[n] = '\0';
-	errno = 0;
-	*ret = strtoull(text, &end, 10);
-	return errno || end == text ? -EINVAL : 0;
-}
-
-/* Forgets a trace that is gone: what is there by now belongs to somebody else. */
-static bool still_ours(struct relay_source *relay, size_t i)
-{
-	uint64_t value;
-
-	if (relay->devices[i].set_up && read_dropped(relay, i, &value) == -EIO) {
-		relay->devices[i].set_up = false;
-		relay->devices[i].started = false;
-	}
-	return relay->devices[i].set_up;
-}
-
 static void relay_sample_drops(struct source *source, bool at_stop)
 {
 	struct relay_source *relay = to_relay(source);
@@ -435,7 +435,8 @@ static int relay_stop(struct source *source, struct why *why)
 		if (!device->started)
 			continue;
 		if (still_ours(relay, i))
-			r = source->kernel->ioctl(source->kernel->context, device->fd, BT_IOC_STOP, NULL);
+			r = source->kernel->ioctl(source->kernel->context, device->fd, BT_IOC_STOP,
+						  NULL);
 		device->started = false;
 		if (r == -EINVAL)
 			result = why_set(why, 1, "the trace of %s had already been ended",

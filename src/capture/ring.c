@@ -109,8 +109,9 @@ void ring_sleep_deinit(struct ring_sleep *sleep)
 void ring_sleep_prepare(struct ring_sleep *sleep)
 {
 	/*
-	 * Store, fence, and then the caller loads the cursors; ring_wake()'s caller stores a cursor,
-	 * then fence, then loads the flag. Of the two loads at least one sees the other's store.
+	 * Store, fence, and then the caller loads the cursors; ring_wake()'s caller stores a
+	 * cursor, then fence, then loads the flag. Of the two loads at least one sees the other's
+	 * store.
 	 */
 	atomic_store_explicit(&sleep->sleeping, true, memory_order_relaxed);
 	atomic_thread_fence(memory_order_seq_cst);

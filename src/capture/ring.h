@@ -4,8 +4,8 @@
  * A ring of bytes between one reader thread and the collector.
  *
  * Single producer, single consumer. Cursors run free (64 bits) and are masked on use; each lives on
- * its own cache line. Neither side ever waits in here: a full or empty ring answers a size of 0, and
- * the threads sleep on their eventfds (struct ring_sleep).
+ * its own cache line. Neither side ever waits in here: a full or empty ring answers a size of 0,
+ * and the threads sleep on their eventfds (struct ring_sleep).
  */
 #ifndef BLKBOX_CAPTURE_RING_H
 #define BLKBOX_CAPTURE_RING_H
@@ -15,7 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { RING_CACHE_LINE = 64 };
+enum {
+	RING_CACHE_LINE = 64
+};
 
 struct ring {
 	uint8_t *bytes;
@@ -36,7 +38,8 @@ uint8_t *ring_room(struct ring *ring, size_t *ret_size);
 /** Producer: publishes @n bytes that were written into the room. */
 void ring_commit(struct ring *ring, size_t n);
 
-/** Consumer: filled bytes in one piece; *@ret_size 0 = empty. Less than all there is, at the end. */
+/** Consumer: filled bytes in one piece; *@ret_size 0 = empty. Less than all there is, at the end.
+ */
 const uint8_t *ring_peek(struct ring *ring, size_t *ret_size);
 /** Consumer: gives @n bytes back. */
 void ring_release(struct ring *ring, size_t n);

@@ -3,7 +3,7 @@
 
 #include "budget.h"
 #include "cleanup.h"
-#include "clock.h"
+#include "cpus.h"
 #include "flush.h"
 #include "session_parts.h"
 #include "state.h"
@@ -12,15 +12,17 @@
 #include <string.h>
 
 enum {
-	SETTLE_MS = 2000,     /* at most, for the readers to fetch what is finished */
-	IDLE_WAKES_MS = 1000, /* between two wake-ups of a reader on an idle machine, for each CPU */
+	SETTLE_MS = 2000,	/* at most, for the readers to fetch what is finished */
+	DEVICE_DESCRIPTORS = 3, /* node, directory, loss counter */
+	OWN_DESCRIPTORS = 24,	/* output, timers, eventfds, signals, what the caller has */
+	IDLE_WAKES_MS =
+		1000, /* between two wake-ups of a reader on an idle machine, for each CPU */
 };
 
 static int copy_options(struct session *session, const struct session_options *options,
 			struct why *why)
 {
 	session->trace = options->trace;
-	session->ring_bytes = options->ring_bytes ? options->ring_bytes : SESSION_RING_BYTES;
 	session->kernel = options->kernel ? options->kernel : &kernel_linux;
 	session->kind = options->source;
 	session->shared.live = options->live;
@@ -51,6 +53,36 @@ static int resolve_devices(struct session *session, const struct session_options
 			       session->devices, why);
 }
 
+static int plan_memory(struct session *session, const struct session_options *options,
+		       struct why *why)
+{
+	struct budget_request request = {
+		.sub_buffer_bytes = options->trace.buffer_bytes,
+		.sub_buffers = options->trace.buffer_count,
+		.ring_bytes = options->ring_bytes,
+		.devices = session->n_devices,
+		.force = options->force,
+	};
+	_cleanup_(cpus_deinit) struct cpus online = {0};
+	struct budget budget;
+	int r = cpus_online(session->root, &online);
+
+	if (r < 0)
+		return why_errno(why, r, "cannot find out which CPUs are online");
+	request.cpus = online.n;
+	r = memory_available(session->root, &request.available_bytes, why);
+	if (r >= 0)
+		r = budget_plan(&request, &budget, why);
+	if (r < 0)
+		return r;
+	session->trace.buffer_bytes = budget.sub_buffer_bytes;
+	session->trace.buffer_count = budget.sub_buffers;
+	session->ring_bytes = budget.ring_bytes;
+	return descriptors_reserve(session->n_devices * (online.n + DEVICE_DESCRIPTORS) +
+					   OWN_DESCRIPTORS + online.n,
+				   why);
+}
+
 int session_open(const struct session_options *options, const struct span_sink *sink,
 		 struct session **ret, struct why *why)
 {
@@ -65,8 +97,7 @@ int session_open(const struct session_options *options, const struct span_sink *
 	if (r >= 0)
 		r = resolve_devices(session, options, why);
 	if (r >= 0)
-		r = budget_plan(session->root, session->n_devices, session->ring_bytes,
-				options->force, &session->trace, why);
+		r = plan_memory(session, options, why);
 	if (r < 0) {
 		session_destroy(session);
 		return r;

@@ -7,7 +7,7 @@
 #define BLKBOX_CAPTURE_SESSION_H
 
 #include "collector.h"
-#include "source.h"
+#include "trace_source.h"
 #include "span_sink.h"
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@ struct session_options {
 	size_t n_devices;
 	enum source_kind source;
 	struct trace_options trace; /* buffer sizes 0: chosen from the memory there is */
-	size_t ring_bytes;	    /* of each channel, power of two; 0: the default */
+	size_t ring_bytes;	    /* of each channel, power of two; 0: chosen too */
 	bool live;		    /* hand events over within a tenth of a second */
 	bool force;		    /* buffers that take more memory than is reasonable */
 	/** "key=value" strings, each with its NUL, for the log's META: command, arguments, ... */
@@ -29,8 +29,6 @@ struct session_options {
 	const struct sysroot *root;
 	const struct kernel_ops *kernel;
 };
-
-enum { SESSION_RING_BYTES = 4 << 20 };
 
 struct device_report {
 	struct log_device device;

@@ -52,8 +52,7 @@ void session_count_ios(const struct session *session, uint64_t *ret);
 
 /** @stop_result, @stop_why: of source_ops.stop */
 void session_make_report(struct session *session, enum log_end_reason reason, int failure,
-			 int stop_result, const struct why *stop_why,
-			 struct session_report *ret);
+			 int stop_result, const struct why *stop_why, struct session_report *ret);
 void session_free_report(struct session *session);
 
 #endif

@@ -11,7 +11,9 @@ static const struct command commands[] = {
 	{"help", cmd_help, "this list"},
 };
 
-enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+enum {
+	N_COMMANDS = sizeof(commands) / sizeof(commands[0])
+};
 
 static void print_help(FILE *stream)
 {
@@ -21,7 +23,8 @@ static void print_help(FILE *stream)
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		fprintf(stream, "  %-8s  %s\n", commands[i].name, commands[i].summary);
 	fputs("\nblkbox COMMAND --help explains a command, with examples.\n"
-	      "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but the result is incomplete.\n",
+	      "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but the result is "
+	      "incomplete.\n",
 	      stream);
 }
 

@@ -120,7 +120,8 @@ enum wire_status wire_decode(const uint8_t *bytes, size_t size, size_t *ret_size
 	if (size < (size_t)head.size + pdu_len)
 		return WIRE_SHORT;
 	if (blkbox_event_is_note(&event)) {
-		/* Kernels up to 6.18 leave these unwritten in notes: stale bytes of older records. */
+		/* Kernels up to 6.18 leave these unwritten in notes: stale bytes of older records.
+		 */
 		event.sequence = 0;
 		event.sector = 0;
 		event.bytes = 0;
@@ -222,7 +223,8 @@ int wire_encode(const struct blkbox_event *event, int protocol, uint8_t *out, bo
 		return -EOPNOTSUPP;
 	if (event->cgroup_id)
 		action |= BT_CGROUP;
-	/* A record with a cgroup id can have a payload near the limit only if it was made by hand. */
+	/* A record with a cgroup id can have a payload near the limit only if it was made by hand.
+	 */
 	pdu_len = event->pdu_bytes + (event->cgroup_id ? sizeof(event->cgroup_id) : 0);
 	if (pdu_len > UINT16_MAX)
 		return -EOPNOTSUPP;

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 enum {
-	WIRE_HEAD_MIN = 48,	 /* v1 */
-	WIRE_HEAD_MAX = 64,	 /* v2 */
+	WIRE_HEAD_MIN = 48, /* v1 */
+	WIRE_HEAD_MAX = 64, /* v2 */
 	WIRE_RECORD_MAX = 64 + 65535,
 };
 
@@ -39,8 +39,8 @@ enum wire_status wire_decode(const uint8_t *bytes, size_t size, size_t *ret_size
 
 /**
  * Size of the record at the start of @bytes, from its head alone, and whether it is a note.
- * Cheap: for counting what passes by. @ret_size and @ret_note as for wire_decode(); the payload need
- * not be there.
+ * Cheap: for counting what passes by. @ret_size and @ret_note as for wire_decode(); the payload
+ * need not be there.
  */
 enum wire_status wire_measure(const uint8_t *bytes, size_t size, size_t *ret_size, bool *ret_note);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * Where events come from: the kernel's relay channels, or its ftrace buffer. One interface for both.
+ * Where events come from: the kernel's relay channels, or its ftrace buffer. One interface for
+ * both.
  */
-#ifndef BLKBOX_CAPTURE_SOURCE_H
-#define BLKBOX_CAPTURE_SOURCE_H
+#ifndef BLKBOX_CAPTURE_TRACE_SOURCE_H
+#define BLKBOX_CAPTURE_TRACE_SOURCE_H
 
 #include "channel.h"
 #include "device.h"
@@ -52,13 +53,14 @@ struct source_ops {
 	size_t read_unit;
 	/** Makes the kernel ready; nothing is recorded yet. On failure nothing is left behind. */
 	int (*setup)(struct source *source, struct why *why);
-	/** Calls @fn for every channel that it was not called for before. @id.channel is not set. */
+	/** Calls @fn for every channel that it was not called for before. @id.channel is not set.
+	 */
 	int (*find_channels)(struct source *source, source_channel_fn *fn, void *context,
 			     struct why *why);
 	int (*start)(struct source *source, struct why *why);
 	/**
-	 * Reads into @room. 0 = nothing there now; -EIO or -ENODEV: the kernel took the channel away.
-	 * Any thread, one at a time for each channel.
+	 * Reads into @room. 0 = nothing there now; -EIO or -ENODEV: the kernel took the channel
+	 * away. Any thread, one at a time for each channel.
 	 */
 	ssize_t (*read)(struct source *source, struct channel *channel, void *room, size_t size,
 			enum read_mode mode);
@@ -69,9 +71,11 @@ struct source_ops {
 	 * somebody else took the events away; both with the sentence. Collector thread.
 	 */
 	int (*check)(struct source *source, struct why *why);
-	/** Ends recording; what is buffered stays readable. 1 if somebody else had ended it before. */
+	/** Ends recording; what is buffered stays readable. 1 if somebody else had ended it before.
+	 */
 	int (*stop)(struct source *source, struct why *why);
-	/** Gives everything back to the kernel; may follow any of the above. Unread bytes are gone. */
+	/** Gives everything back to the kernel; may follow any of the above. Unread bytes are gone.
+	 */
 	int (*teardown)(struct source *source, struct why *why);
 	void (*destroy)(struct source *source);
 };
@@ -82,7 +86,7 @@ struct source {
 	const struct kernel_ops *kernel;
 	const struct sysroot *root;
 	struct trace_options options;
-	struct block_device *devices; /* borrowed */
+	struct block_device *devices;	/* borrowed */
 	struct log_device *log_devices; /* borrowed; setup() fills in names and protocol */
 	size_t n_devices;
 	struct drop_tracker drops;

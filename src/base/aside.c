@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "aside.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Started through sudo by somebody: the output is that user's. */
+static void give_to_user(int fd)
+{
+	const char *uid = getenv("SUDO_UID");
+	const char *gid = getenv("SUDO_GID");
+	int ignored;
+
+	if (!uid || !gid || geteuid() != 0)
+		return;
+	/* A file system without owners refuses; the file is then as good as it can be. */
+	ignored = fchown(fd, (uid_t)strtoul(uid, NULL, 10), (gid_t)strtoul(gid, NULL, 10));
+	(void)ignored;
+}
+
+/* What PATH is by now: 0 = nothing or a file to be replaced, 1 = to be written directly. */
+static int look_at(const char *path, bool force, struct why *why)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0) {
+		/* A symbolic link to nowhere is something, too. */
+		if (lstat(path, &st) < 0)
+			return 0;
+	} else if (S_ISDIR(st.st_mode)) {
+		return why_set(why, -EISDIR, "cannot write to %s: it is a directory", path);
+	} else if (!S_ISREG(st.st_mode)) {
+		return 1;
+	}
+	return force ? 0 : why_set(why, -EEXIST, "%s exists; --force overwrites it", path);
+}
+
+int aside_open(struct aside *aside, const char *path, bool force, struct why *why)
+{
+	_cleanup_free_ char *own_path = strdup(path);
+	_cleanup_free_ char *part = NULL;
+	int direct = look_at(path, force, why);
+	int fd;
+
+	*aside = (struct aside){.fd = -1};
+	if (direct < 0)
+		return direct;
+	if (!own_path || (!direct && asprintf(&part, "%s.part", path) < 0))
+		return why_set(why, -ENOMEM, "no memory");
+	if (direct)
+		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	else
+		fd = open(part,
+			  O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW | (force ? O_TRUNC : O_EXCL),
+			  0600);
+	if (fd < 0 && errno == EEXIST)
+		return why_set(why, -EEXIST,
+			       "%s exists (an unfinished output?); --force overwrites it", part);
+	if (fd < 0)
+		return why_errno(why, -errno, "cannot create %s", direct ? path : part);
+	if (!direct)
+		give_to_user(fd);
+	aside->fd = fd;
+	aside->path = take_ptr(own_path);
+	aside->part = take_ptr(part);
+	return 0;
+}
+
+int aside_commit(struct aside *aside, bool force, struct why *why)
+{
+	int fd = take_fd(&aside->fd);
+	unsigned flags = force ? 0 : RENAME_NOREPLACE;
+	int r;
+
+	/* A full disk may be told as late as here. */
+	if (close(fd) < 0)
+		return why_errno(why, -errno, "cannot write %s",
+				 aside->part ? aside->part : aside->path);
+	if (!aside->part)
+		return 0;
+	r = renameat2(AT_FDCWD, aside->part, AT_FDCWD, aside->path, flags);
+	if (r < 0 && errno == EINVAL && flags) /* not every file system knows the flag */
+		r = rename(aside->part, aside->path);
+	if (r < 0)
+		return why_errno(why, -errno, "cannot rename %s to %s", aside->part, aside->path);
+	return 0;
+}
+
+void aside_keep(struct aside *aside)
+{
+	close_keep_errno(take_fd(&aside->fd));
+}
+
+void aside_deinit(struct aside *aside)
+{
+	if (aside->fd >= 0) {
+		close_keep_errno(aside->fd);
+		if (aside->part)
+			unlink(aside->part);
+	}
+	aside->fd = -1;
+	free(aside->path);
+	free(aside->part);
+	aside->path = aside->part = NULL;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * A file that is written aside, as PATH.part, and gets its name when it is whole.
+ */
+#ifndef BLKBOX_BASE_ASIDE_H
+#define BLKBOX_BASE_ASIDE_H
+
+#include "why.h"
+
+#include <stdbool.h>
+
+struct aside {
+	int fd; /* -1 = not open */
+	char *path;
+	char *part; /* NULL: PATH is a pipe or a device, written directly */
+};
+
+/**
+ * Creates PATH.part, readable by its owner alone: what a device did tells what people do.
+ * -EEXIST if PATH or PATH.part is there and @force is not set; nothing is touched then. An existing
+ * PATH stays as it is until aside_commit(). Started through sudo, the file belongs to the user
+ * behind it.
+ */
+int aside_open(struct aside *aside, const char *path, bool force, struct why *why);
+/** Closes and renames. On failure the .part file stays, with what could be written. */
+int aside_commit(struct aside *aside, bool force, struct why *why);
+/** Closes, and leaves the .part file where it is. */
+void aside_keep(struct aside *aside);
+/** Frees; an uncommitted file is removed. */
+void aside_deinit(struct aside *aside);
+
+#endif
