@@ -16,13 +16,7 @@ enum {
 struct collector {
 	struct reader_shared *shared;
 	const struct span_sink *sink;
-	size_t ring_bytes;
-	struct channel **channels;
-	size_t n_channels;
-	/* The collector's thread alone changes the list; others look at it under the lock. */
-	pthread_mutex_t readers_lock;
-	struct reader **readers;
-	size_t n_readers;
+	struct intake intake;
 	struct ring_sleep sleep;
 	int timer_fd;
 	int event_fd;
@@ -52,12 +46,11 @@ int collector_create(struct reader_shared *shared, const struct span_sink *sink,
 	*collector = (struct collector){
 		.shared = shared,
 		.sink = sink,
-		.readers_lock = PTHREAD_MUTEX_INITIALIZER,
-		.ring_bytes = ring_bytes,
 		.sleep = {.fd = -1},
 		.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
 		.event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
 	};
+	intake_init(&collector->intake, shared, ring_bytes);
 	r = collector->timer_fd < 0 || collector->event_fd < 0 ? -errno : 0;
 	if (r >= 0)
 		r = ring_sleep_init(&collector->sleep);
@@ -78,126 +71,16 @@ void collector_destroy(struct collector *collector)
 		return;
 	collector_kick(collector);
 	collector_join(collector);
-	for (size_t i = 0; i < collector->n_readers; i++)
-		reader_destroy(collector->readers[i]);
-	for (size_t i = 0; i < collector->n_channels; i++)
-		channel_destroy(collector->channels[i]);
-	free(collector->readers);
-	free(collector->channels);
-	pthread_mutex_destroy(&collector->readers_lock);
+	intake_deinit(&collector->intake);
 	ring_sleep_deinit(&collector->sleep);
 	close_keep_errno(collector->timer_fd);
 	close_keep_errno(collector->event_fd);
 	free(collector);
 }
 
-static int add_channel(void *context, const struct log_channel *found, int fd_)
-{
-	_cleanup_close_ int fd = fd_;
-	struct collector *collector = context;
-	struct log_channel id = *found;
-	struct channel **more = reallocarray(collector->channels, collector->n_channels + 1,
-					     sizeof(struct channel *));
-	int r;
-
-	if (!more)
-		return -ENOMEM;
-	collector->channels = more;
-	id.channel = (uint32_t)collector->n_channels;
-	r = channel_adopt_create(&id, take_fd(&fd), collector->ring_bytes,
-				 &more[collector->n_channels]);
-	if (r < 0)
-		return r;
-	collector->n_channels++;
-	return 0;
-}
-
-static int by_cpu(const void *a_, const void *b_)
-{
-	const struct channel *const *a = a_, *const *b = b_;
-
-	if ((*a)->id.cpu != (*b)->id.cpu)
-		return (*a)->id.cpu < (*b)->id.cpu ? -1 : 1;
-	return (*a)->id.channel < (*b)->id.channel ? -1 : 1;
-}
-
-static int start_reader(struct collector *collector, struct channel **channels, size_t n)
-{
-	struct reader **more;
-	struct reader *reader;
-	int r;
-
-	pthread_mutex_lock(&collector->readers_lock);
-	more = reallocarray(collector->readers, collector->n_readers + 1, sizeof(*more));
-	if (more)
-		collector->readers = more;
-	pthread_mutex_unlock(&collector->readers_lock);
-	if (!more)
-		return -ENOMEM;
-	r = reader_start(collector->shared, channels, n, &reader);
-	if (r < 0)
-		return r;
-	pthread_mutex_lock(&collector->readers_lock);
-	collector->readers[collector->n_readers++] = reader;
-	pthread_mutex_unlock(&collector->readers_lock);
-	return 0;
-}
-
-/* One thread for each CPU among the new channels, whatever number of devices it has. */
-static int start_readers(struct collector *collector, size_t first)
-{
-	size_t n = collector->n_channels - first;
-	_cleanup_free_ struct channel **sorted = calloc(n + 1, sizeof(struct channel *));
-	size_t from = 0;
-
-	if (!sorted)
-		return -ENOMEM;
-	memcpy(sorted, collector->channels + first, n * sizeof(*sorted));
-	qsort(sorted, n, sizeof(*sorted), by_cpu);
-	for (size_t i = 1; i <= n; i++) {
-		int r;
-
-		if (i < n && sorted[i]->id.cpu == sorted[from]->id.cpu)
-			continue;
-		r = start_reader(collector, sorted + from, i - from);
-		if (r < 0)
-			return r;
-		from = i;
-	}
-	return 0;
-}
-
-static int announce_channels(struct collector *collector, size_t first, struct why *why)
-{
-	size_t n = collector->n_channels - first;
-	_cleanup_free_ struct log_channel *ids = calloc(n + 1, sizeof(*ids));
-
-	if (!ids)
-		return why_errno(why, -ENOMEM, "cannot take up the trace channels");
-	for (size_t i = 0; i < n; i++)
-		ids[i] = collector->channels[first + i]->id;
-	if (!collector->sink->channels)
-		return 0;
-	return collector->sink->channels(collector->sink->context, ids, n, why);
-}
-
 int collector_find_channels(struct collector *collector, struct why *why)
 {
-	struct source *source = collector->shared->source;
-	size_t first = collector->n_channels;
-	int r;
-
-	if (why)
-		why->text[0] = '\0';
-	r = source->ops->find_channels(source, add_channel, collector, why);
-	if (r >= 0 && collector->n_channels > first) {
-		r = announce_channels(collector, first, why);
-		if (r >= 0)
-			r = start_readers(collector, first);
-	}
-	if (r < 0 && why && !why->text[0])
-		why_errno(why, r, "cannot read the trace channels");
-	return r;
+	return intake_find_channels(&collector->intake, collector->sink, why);
 }
 
 static void end_recording(struct collector *collector, enum log_end_reason reason)
@@ -220,7 +103,7 @@ static void remark(struct collector *collector, const struct why *why)
 
 int collector_write_drops(struct collector *collector, struct why *why)
 {
-	struct source *source = collector->shared->source;
+	struct trace_source *source = collector->shared->source;
 	_cleanup_free_ struct log_drops *drops = NULL;
 	size_t n = drop_tracker_take(&source->drops, &drops);
 	uint64_t lost = atomic_load_explicit(&collector->dropped, memory_order_relaxed);
@@ -237,11 +120,12 @@ int collector_write_drops(struct collector *collector, struct why *why)
 
 static bool all_gone(const struct collector *collector)
 {
-	for (size_t i = 0; i < collector->n_channels; i++) {
-		if (!atomic_load_explicit(&collector->channels[i]->gone, memory_order_relaxed))
+	for (size_t i = 0; i < collector->intake.n_channels; i++) {
+		if (!atomic_load_explicit(&collector->intake.channels[i]->gone,
+					  memory_order_relaxed))
 			return false;
 	}
-	return collector->n_channels > 0;
+	return collector->intake.n_channels > 0;
 }
 
 static void publish_progress(struct collector *collector)
@@ -249,7 +133,7 @@ static void publish_progress(struct collector *collector)
 	const struct span_sink *sink = collector->sink;
 	uint64_t events = 0, bytes = 0;
 
-	for (size_t i = 0; i < collector->n_channels; i++) {
+	for (size_t i = 0; i < collector->intake.n_channels; i++) {
 		struct log_total total;
 
 		sink->total(sink->context, (uint32_t)i, &total);
@@ -263,7 +147,7 @@ static void publish_progress(struct collector *collector)
 /* What is looked at twice a second. A failure of the sink is returned; all else is a remark. */
 static int tick(struct collector *collector, struct why *why)
 {
-	struct source *source = collector->shared->source;
+	struct trace_source *source = collector->shared->source;
 	const struct span_sink *sink = collector->sink;
 	struct why found = {""};
 	int r;
@@ -326,8 +210,8 @@ static uint64_t complete_until(const struct collector *collector)
 {
 	uint64_t oldest = UINT64_MAX;
 
-	for (size_t i = 0; i < collector->n_channels; i++) {
-		struct channel *channel = collector->channels[i];
+	for (size_t i = 0; i < collector->intake.n_channels; i++) {
+		struct channel *channel = collector->intake.channels[i];
 		uint64_t until =
 			atomic_load_explicit(&channel->complete_until_ns, memory_order_acquire);
 
@@ -346,8 +230,8 @@ static int take_all(struct collector *collector, bool all, struct why *why)
 	uint64_t until = live ? complete_until(collector) : 0;
 	int moved = 0;
 
-	for (size_t i = 0; i < collector->n_channels; i++) {
-		int r = take(collector, collector->channels[i], all || live, why);
+	for (size_t i = 0; i < collector->intake.n_channels; i++) {
+		int r = take(collector, collector->intake.channels[i], all || live, why);
 
 		if (r < 0)
 			return r;
@@ -362,15 +246,6 @@ static int take_all(struct collector *collector, bool all, struct why *why)
 	return moved;
 }
 
-static bool readers_ended(const struct collector *collector)
-{
-	for (size_t i = 0; i < collector->n_readers; i++) {
-		if (!reader_ended(collector->readers[i]))
-			return false;
-	}
-	return true;
-}
-
 static enum phase current_phase(const struct collector *collector)
 {
 	return (enum phase)atomic_load_explicit(&collector->shared->phase, memory_order_acquire);
@@ -378,8 +253,9 @@ static enum phase current_phase(const struct collector *collector)
 
 static bool has_block(const struct collector *collector)
 {
-	for (size_t i = 0; i < collector->n_channels; i++) {
-		if (ring_filled(&collector->channels[i]->ring) >= collector->shared->wake_bytes)
+	for (size_t i = 0; i < collector->intake.n_channels; i++) {
+		if (ring_filled(&collector->intake.channels[i]->ring) >=
+		    collector->shared->wake_bytes)
 			return true;
 	}
 	return false;
@@ -411,7 +287,7 @@ static int collect(struct collector *collector, struct why *why)
 	for (;;) {
 		enum phase phase = current_phase(collector);
 		/* Asked before the rings are emptied: after its end a reader adds nothing. */
-		bool last = phase == PHASE_STOPPED && readers_ended(collector);
+		bool last = phase == PHASE_STOPPED && intake_ended(&collector->intake);
 		bool rang = timer_rang(collector);
 		int r;
 
@@ -482,29 +358,12 @@ enum log_end_reason collector_end_reason(const struct collector *collector)
 
 void collector_settle(struct collector *collector, int timeout_ms)
 {
-	uint64_t deadline_ns = clock_mono_ns() + (uint64_t)timeout_ms * NS_PER_MS;
-
-	pthread_mutex_lock(&collector->readers_lock);
-	for (size_t i = 0; i < collector->n_readers; i++) {
-		struct reader *reader = collector->readers[i];
-		/* The pass that runs now may be past the channel; the one after it is not. */
-		uint64_t enough = reader_passes(reader) + 2;
-
-		while (reader_passes(reader) < enough && !reader_ended(reader) &&
-		       clock_mono_ns() < deadline_ns) {
-			reader_kick(reader);
-			poll(NULL, 0, 1);
-		}
-	}
-	pthread_mutex_unlock(&collector->readers_lock);
+	intake_settle(&collector->intake, timeout_ms);
 }
 
 void collector_kick(struct collector *collector)
 {
-	pthread_mutex_lock(&collector->readers_lock);
-	for (size_t i = 0; i < collector->n_readers; i++)
-		reader_kick(collector->readers[i]);
-	pthread_mutex_unlock(&collector->readers_lock);
+	intake_kick(&collector->intake);
 	ring_wake_always(&collector->sleep);
 }
 
@@ -513,8 +372,7 @@ void collector_join(struct collector *collector)
 	if (collector->running)
 		pthread_join(collector->thread, NULL);
 	collector->running = false;
-	for (size_t i = 0; i < collector->n_readers; i++)
-		reader_join(collector->readers[i]);
+	intake_join(&collector->intake);
 }
 
 int collector_failure(const struct collector *collector, struct why *why)
@@ -541,6 +399,6 @@ void collector_progress(const struct collector *collector, struct progress *ret)
 
 size_t collector_channels(const struct collector *collector, struct channel *const **ret)
 {
-	*ret = collector->channels;
-	return collector->n_channels;
+	*ret = collector->intake.channels;
+	return collector->intake.n_channels;
 }

@@ -7,8 +7,7 @@
 #ifndef BLKBOX_CAPTURE_COLLECTOR_H
 #define BLKBOX_CAPTURE_COLLECTOR_H
 
-#include "reader.h"
-#include "span_sink.h"
+#include "intake.h"
 
 #include <stdbool.h>
 #include <stdint.h>

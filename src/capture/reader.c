@@ -45,7 +45,7 @@ static void note_empty(struct channel *channel, enum read_mode mode)
 /* Reads until the channel is empty or its ring full. Returns true if bytes came. */
 static bool drain(struct reader *reader, struct channel *channel, enum read_mode mode)
 {
-	struct source *source = reader->shared->source;
+	struct trace_source *source = reader->shared->source;
 	bool moved = false;
 
 	for (;;) {

@@ -22,7 +22,7 @@ enum phase {
 
 /** What the readers of a session share. */
 struct reader_shared {
-	struct source *source;
+	struct trace_source *source;
 	_Atomic int phase; /* enum phase */
 	bool live;	   /* read unfinished sub-buffers too, from the channel's own CPU */
 	int idle_ms;	   /* longest sleep; -1: until something comes */

@@ -2,7 +2,7 @@
 /*
  * The kernel's relay channels: one file for each device and CPU, in debugfs.
  */
-#include "trace_source.h"
+#include "relay_parts.h"
 
 #include "blktrace.h"
 #include "cleanup.h"
@@ -17,165 +17,14 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
-/* One traced device. */
-struct relay_device {
-	int fd;		/* the device node */
-	int dir_fd;	/* its debugfs directory */
-	int dropped_fd; /* of our trace: gives EIO once that is gone, whoever has one by then */
-	bool set_up;	/* we own the trace: only then may we stop it or tear it down */
-	bool started;
-	size_t n_cpus; /* channels found so far */
-	uint32_t *cpus;
-};
-
-struct relay_source {
-	struct source source;
-	struct relay_device *devices;
-	size_t online_cpus; /* at the last look at the loss counters */
-};
-
-static struct relay_source *to_relay(struct source *source)
+static struct relay_source *to_relay(struct trace_source *source)
 {
 	return (struct relay_source *)source;
 }
 
-static int open_device(struct relay_source *relay, size_t i, struct why *why)
-{
-	const struct source *source = &relay->source;
-	const struct block_device *device = &source->devices[i];
-	/* O_NONBLOCK: a drive without a medium must not make us wait. */
-	int fd = source->kernel->open(source->kernel->context, source->root->fd,
-				      device->path[0] == '/' ? device->path + 1 : device->path,
-				      O_RDONLY | O_NONBLOCK);
+static int relay_teardown(struct trace_source *source, struct why *why);
 
-	if (fd < 0)
-		return why_errno(why, fd, "cannot open %s", device->path);
-	relay->devices[i].fd = fd;
-	return 0;
-}
-
-/*
- * Asks for protocol v2 without side effect: only a kernel that knows the call looks at the pointer.
- * A v1 trace on such a kernel would silently lack every FUA, write-zeroes and zone event.
- */
-static bool has_v2(const struct source *source, int fd)
-{
-	const struct kernel_ops *kernel = source->kernel;
-
-	return kernel->ioctl(kernel->context, fd, BT_IOC_SETUP2, NULL) == -EFAULT;
-}
-
-static int setup_v1(const struct source *source, int fd, char name[LOG_NAME_BYTES])
-{
-	struct bt_setup1 setup = {
-		.act_mask = (uint16_t)source->options.mask,
-		.buf_size = source->options.buffer_bytes,
-		.buf_nr = source->options.buffer_count,
-		.start_lba = source->options.first_sector,
-		.end_lba = source->options.last_sector,
-		.pid = source->options.pid,
-	};
-	int r = source->kernel->ioctl(source->kernel->context, fd, BT_IOC_SETUP, &setup);
-
-	if (r < 0)
-		return r;
-	memcpy(name, setup.name, sizeof(setup.name));
-	name[sizeof(setup.name) - 1] = '\0';
-	return 0;
-}
-
-static int setup_v2(const struct source *source, int fd, char name[LOG_NAME_BYTES])
-{
-	struct bt_setup2 setup = {
-		.act_mask = source->options.mask,
-		.buf_size = source->options.buffer_bytes,
-		.buf_nr = source->options.buffer_count,
-		.start_lba = source->options.first_sector,
-		.end_lba = source->options.last_sector,
-		.pid = source->options.pid,
-	};
-	int r = source->kernel->ioctl(source->kernel->context, fd, BT_IOC_SETUP2, &setup);
-
-	if (r < 0)
-		return r;
-	memcpy(name, setup.name, sizeof(setup.name));
-	name[sizeof(setup.name) - 1] = '\0';
-	return 0;
-}
-
-static int setup_once(struct relay_source *relay, size_t i)
-{
-	struct source *source = &relay->source;
-	struct relay_device *device = &relay->devices[i];
-	struct log_device *log = &source->log_devices[i];
-	bool v2 = has_v2(source, device->fd);
-	int r = v2 ? setup_v2(source, device->fd, log->name)
-		   : setup_v1(source, device->fd, log->name);
-
-	if (r < 0)
-		return r;
-	device->set_up = true;
-	log->protocol = v2 ? 2 : 1;
-	return 0;
-}
-
-static int setup_device(struct relay_source *relay, size_t i, struct why *why)
-{
-	struct source *source = &relay->source;
-	int r = setup_once(relay, i);
-
-	if (r == -EIO || r == -ENOMEM) {
-		/* Memory was short at this moment; the kernel may have freed some by now. */
-		source->kernel->poll(source->kernel->context, NULL, 0, 200);
-		r = setup_once(relay, i);
-	}
-	if (r < 0)
-		return preflight_explain_setup(source->root, &source->devices[i], &source->options,
-					       r, why);
-	return 0;
-}
-
-static int open_at(const struct source *source, int dir_fd, const char *name, int flags)
-{
-	return source->kernel->open(source->kernel->context, dir_fd, name, flags);
-}
-
-/*
- * The kernel's name builds the path. Where it has a slash, 6.1 names the directory as sysfs does,
- * with '!', so that one is tried too.
- */
-static int open_directory(struct relay_source *relay, size_t i, const char *debugfs,
-			  struct why *why)
-{
-	const struct source *source = &relay->source;
-	char in_sysfs[DEVICE_NAME_BYTES];
-	const char *names[] = {source->log_devices[i].name, in_sysfs};
-	int fd = -ENOENT;
-
-	snprintf(in_sysfs, sizeof(in_sysfs), "%s", source->devices[i].name);
-	for (char *slash = in_sysfs; (slash = strchr(slash, '/'));)
-		*slash = '!';
-	for (size_t n = 0; fd == -ENOENT && n < 2; n++) {
-		_cleanup_free_ char *path = NULL;
-
-		if (asprintf(&path, "%s/block/%s", debugfs + 1, names[n]) < 0)
-			return -ENOMEM;
-		fd = open_at(source, source->root->fd, path, O_RDONLY | O_DIRECTORY);
-	}
-	if (fd < 0)
-		return why_errno(why, fd, "cannot open the trace directory %s/block/%s", debugfs,
-				 names[0]);
-	relay->devices[i].dir_fd = fd;
-	fd = open_at(source, fd, "dropped", O_RDONLY);
-	if (fd < 0)
-		return why_errno(why, fd, "cannot open %s/block/%s/dropped", debugfs, names[0]);
-	relay->devices[i].dropped_fd = fd;
-	return 0;
-}
-
-static int relay_teardown(struct source *source, struct why *why);
-
-static int relay_setup(struct source *source, struct why *why)
+static int relay_setup(struct trace_source *source, struct why *why)
 {
 	struct relay_source *relay = to_relay(source);
 	char debugfs[PATH_MAX];
@@ -191,12 +40,9 @@ static int relay_setup(struct source *source, struct why *why)
 		relay->devices[i] = (struct relay_device){.fd = -1, .dir_fd = -1, .dropped_fd = -1};
 	/* All nodes are opened before the first trace is made. */
 	for (size_t i = 0; r >= 0 && i < source->n_devices; i++)
-		r = open_device(relay, i, why);
-	for (size_t i = 0; r >= 0 && i < source->n_devices; i++) {
-		r = setup_device(relay, i, why);
-		if (r >= 0)
-			r = open_directory(relay, i, debugfs, why);
-	}
+		r = relay_open_device(relay, i, why);
+	for (size_t i = 0; r >= 0 && i < source->n_devices; i++)
+		r = relay_setup_device(relay, i, debugfs, why);
 	if (r < 0) {
 		relay_teardown(source, NULL);
 		return r;
@@ -262,7 +108,7 @@ static bool parse_trace_name(const char *name, uint32_t *ret)
 static int add_channel(struct relay_source *relay, size_t i, uint32_t cpu, source_channel_fn *fn,
 		       void *context, struct why *why)
 {
-	struct source *source = &relay->source;
+	struct trace_source *source = &relay->source;
 	struct relay_device *device = &relay->devices[i];
 	struct log_channel id = {
 		.device_index = (uint32_t)i,
@@ -278,7 +124,7 @@ static int add_channel(struct relay_source *relay, size_t i, uint32_t cpu, sourc
 		return -ENOMEM;
 	device->cpus = cpus;
 	snprintf(name, sizeof(name), "trace%u", cpu);
-	fd = open_at(source, device->dir_fd, name, O_RDONLY | O_NONBLOCK);
+	fd = relay_open_at(relay, device->dir_fd, name, O_RDONLY | O_NONBLOCK);
 	if (fd < 0)
 		return preflight_explain_open(source->root, source->log_devices[i].name, name, fd,
 					      why);
@@ -317,7 +163,7 @@ static int find_device_channels(struct relay_source *relay, size_t i, source_cha
 	return 0;
 }
 
-static int relay_find_channels(struct source *source, source_channel_fn *fn, void *context,
+static int relay_find_channels(struct trace_source *source, source_channel_fn *fn, void *context,
 			       struct why *why)
 {
 	struct relay_source *relay = to_relay(source);
@@ -338,7 +184,7 @@ static int relay_find_channels(struct source *source, source_channel_fn *fn, voi
 	return 0;
 }
 
-static int relay_start(struct source *source, struct why *why)
+static int relay_start(struct trace_source *source, struct why *why)
 {
 	struct relay_source *relay = to_relay(source);
 
@@ -354,8 +200,8 @@ static int relay_start(struct source *source, struct why *why)
 	return 0;
 }
 
-static ssize_t relay_read(struct source *source, struct channel *channel, void *room, size_t size,
-			  enum read_mode mode)
+static ssize_t relay_read(struct trace_source *source, struct channel *channel, void *room,
+			  size_t size, enum read_mode mode)
 {
 	const struct kernel_ops *kernel = source->kernel;
 	ssize_t n;
@@ -381,7 +227,7 @@ static ssize_t relay_read(struct source *source, struct channel *channel, void *
 	return n == -EAGAIN ? 0 : n;
 }
 
-static void relay_sample_drops(struct source *source, bool at_stop)
+static void relay_sample_drops(struct trace_source *source, bool at_stop)
 {
 	struct relay_source *relay = to_relay(source);
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
@@ -400,7 +246,7 @@ static void relay_sample_drops(struct source *source, bool at_stop)
 	relay->online_cpus = online > 0 ? (size_t)online : 0;
 }
 
-static int relay_check(struct source *source, struct why *why)
+static int relay_check(struct trace_source *source, struct why *why)
 {
 	struct relay_source *relay = to_relay(source);
 	int r = preflight_tracer_conflict(source->root, why);
@@ -423,7 +269,7 @@ static int relay_check(struct source *source, struct why *why)
 	return 0;
 }
 
-static int relay_stop(struct source *source, struct why *why)
+static int relay_stop(struct trace_source *source, struct why *why)
 {
 	struct relay_source *relay = to_relay(source);
 	int result = 0;
@@ -453,7 +299,7 @@ static int relay_stop(struct source *source, struct why *why)
 	return result;
 }
 
-static int relay_teardown(struct source *source, struct why *why)
+static int relay_teardown(struct trace_source *source, struct why *why)
 {
 	struct relay_source *relay = to_relay(source);
 	int result = 0;
@@ -480,7 +326,7 @@ static int relay_teardown(struct source *source, struct why *why)
 	return result;
 }
 
-static void relay_destroy(struct source *source)
+static void relay_destroy(struct trace_source *source)
 {
 	struct relay_source *relay = to_relay(source);
 
@@ -495,7 +341,7 @@ static void relay_destroy(struct source *source)
 	free(relay);
 }
 
-static const struct source_ops relay_ops = {
+static const struct trace_source_ops relay_ops = {
 	.name = "relay",
 	.read_unit = 1,
 	.setup = relay_setup,
@@ -509,7 +355,7 @@ static const struct source_ops relay_ops = {
 	.destroy = relay_destroy,
 };
 
-int relay_source_create(struct source **ret)
+int relay_source_create(struct trace_source **ret)
 {
 	struct relay_source *relay = calloc(1, sizeof(*relay));
 

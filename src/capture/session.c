@@ -6,7 +6,6 @@
 #include "cpus.h"
 #include "flush.h"
 #include "session_parts.h"
-#include "state.h"
 
 #include <signal.h>
 #include <string.h>
@@ -83,15 +82,13 @@ static int plan_memory(struct session *session, const struct session_options *op
 				   why);
 }
 
-int session_open(const struct session_options *options, const struct span_sink *sink,
-		 struct session **ret, struct why *why)
+int session_open(const struct session_options *options, struct session **ret, struct why *why)
 {
 	struct session *session = calloc(1, sizeof(*session));
 	int r;
 
 	if (!session)
 		return why_errno(why, -ENOMEM, "cannot start a recording");
-	session->sink = sink;
 	session->own_root.fd = -1;
 	r = copy_options(session, options, why);
 	if (r >= 0)
@@ -132,7 +129,7 @@ static int idle_ms(void)
 
 static int create_source(struct session *session, struct why *why)
 {
-	struct source *source = NULL;
+	struct trace_source *source = NULL;
 	int r = session_choose_source(session, &source, why);
 
 	if (r < 0)
@@ -171,7 +168,7 @@ static int announce(struct session *session, struct why *why)
 /* Kernel set-up, channels, readers, collector: all there before the first event is made. */
 static int start_parts(struct session *session, struct why *why)
 {
-	struct source *source = session->source;
+	struct trace_source *source = session->source;
 	int r = source->ops->setup(source, why);
 
 	if (r < 0)
@@ -210,7 +207,7 @@ static void set_phase(struct session *session, enum phase phase)
 /* Leaves nothing in the kernel; what was not read is lost. */
 static void abort_session(struct session *session)
 {
-	struct source *source = session->source;
+	struct trace_source *source = session->source;
 
 	set_phase(session, PHASE_ABORTED);
 	if (session->collector)
@@ -219,16 +216,16 @@ static void abort_session(struct session *session)
 		source->ops->teardown(source, NULL);
 	session->set_up = false;
 	session->started = false;
-	if (session->state_written)
-		session_remove_state(session);
-	session->state_written = false;
+	session_remove_state(session);
 }
 
-int session_start(struct session *session, struct why *why)
+int session_start(struct session *session, const struct span_sink *sink, struct why *why)
 {
+	struct why unwritten = {""};
 	sigset_t all, before;
 	int r;
 
+	session->sink = sink;
 	describe_devices(session);
 	session->ios_before = calloc(session->n_devices, sizeof(uint64_t));
 	session->ios_after = calloc(session->n_devices, sizeof(uint64_t));
@@ -238,7 +235,8 @@ int session_start(struct session *session, struct why *why)
 	if (r < 0)
 		return r;
 	/* On disk before the first set-up: whoever finds the trace later can tell whose it was. */
-	session->state_written = session_write_state(session) >= 0;
+	if (session_write_state(session, &unwritten) < 0 && !session->notice.text[0])
+		session->notice = unwritten;
 	/* Signals are the business of the caller's thread. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -271,7 +269,7 @@ static int finish_sink(struct session *session, enum log_end_reason reason, stru
 int session_stop(struct session *session, enum log_end_reason reason, struct session_report *ret,
 		 struct why *why)
 {
-	struct source *source = session->source;
+	struct trace_source *source = session->source;
 	struct why stop_why = {""};
 	int stop_result, failure, r;
 
@@ -293,9 +291,7 @@ int session_stop(struct session *session, enum log_end_reason reason, struct ses
 	r = source->ops->teardown(source, failure >= 0 ? why : NULL);
 	session->set_up = false;
 	session->started = false;
-	if (session->state_written)
-		session_remove_state(session);
-	session->state_written = false;
+	session_remove_state(session);
 	session_make_report(session, reason, failure, stop_result, &stop_why, ret);
 	return failure < 0 ? failure : r;
 }
@@ -345,6 +341,11 @@ const struct trace_options *session_trace_options(const struct session *session)
 const char *session_source_name(const struct session *session)
 {
 	return session->source->ops->name;
+}
+
+const char *session_notice(const struct session *session)
+{
+	return session->notice.text[0] ? session->notice.text : NULL;
 }
 
 int session_flush(struct session *session, struct why *why)

@@ -64,18 +64,17 @@ struct session_report {
 
 struct session;
 
-/**
- * Finds the devices, sizes the buffers, checks that everything fits. The kernel is not touched.
- * @sink: borrowed until session_destroy(); its output is open already, so that an output that
- *        cannot be had is refused before anything starts
- */
-int session_open(const struct session_options *options, const struct span_sink *sink,
-		 struct session **ret, struct why *why);
+/** Finds the devices, sizes the buffers, checks that everything fits. The kernel is not touched. */
+int session_open(const struct session_options *options, struct session **ret, struct why *why);
 /** Stops, without a report, whatever still runs; nothing is left in the kernel. */
 void session_destroy(struct session *session);
 
-/** Sets the kernel up and starts recording. On failure everything is undone. */
-int session_start(struct session *session, struct why *why);
+/**
+ * Sets the kernel up and starts recording. On failure everything is undone.
+ * @sink: borrowed until session_destroy(); its output is open already, so that one that cannot be
+ *        had was refused before the kernel is touched
+ */
+int session_start(struct session *session, const struct span_sink *sink, struct why *why);
 
 /** Readable when the recording has ended by itself: device gone, output failed. Then stop. */
 int session_event_fd(const struct session *session);
@@ -85,6 +84,8 @@ size_t session_devices(const struct session *session, const struct block_device 
 /** What was chosen for this recording. */
 const struct trace_options *session_trace_options(const struct session *session);
 const char *session_source_name(const struct session *session);
+/** One sentence about how it was started that people should know, or NULL. After the start. */
+const char *session_notice(const struct session *session);
 
 /**
  * Begins to write out what is dirty on the devices (BLKFLSBUF), in a child process, because nobody

@@ -25,12 +25,12 @@ struct session {
 	uint64_t *ios_before; /* the devices' own counters */
 	uint64_t *ios_after;
 
-	struct source *source;
+	struct trace_source *source;
 	struct reader_shared shared;
 	struct collector *collector;
 	bool set_up;
 	bool started;
-	bool state_written;
+	struct why notice; /* of session_notice(); empty: none */
 
 	struct device_report *device_reports;
 	struct channel_report *channel_reports;
@@ -38,13 +38,13 @@ struct session {
 };
 
 /** Decides on relay or ftrace; *@ret is not set up yet. */
-int session_choose_source(struct session *session, struct source **ret, struct why *why);
+int session_choose_source(struct session *session, struct trace_source **ret, struct why *why);
 
 /** Host, kernel, options: everything that a reader wants to know of a recording. */
 int session_write_meta(struct session *session, struct why *why);
 
 /** The state files under /run, by which others find out whose trace it is. */
-int session_write_state(struct session *session);
+int session_write_state(struct session *session, struct why *why);
 void session_remove_state(struct session *session);
 
 /** I/Os that each device has completed since boot, from sysfs; 0 where it does not tell. */

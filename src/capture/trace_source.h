@@ -40,49 +40,49 @@ enum read_mode {
 	READ_REST,     /* after STOP: all that is left */
 };
 
-struct source;
+struct trace_source;
 
 /** Called for each channel that the kernel has; the callee adopts @fd in every outcome. */
 typedef int source_channel_fn(void *context, const struct log_channel *id, int fd);
 
-struct source_ops {
+struct trace_source_ops {
 	const char *name; /* "relay", "ftrace" */
 	/**
 	 * Least room that read() is given: a whole page for a source that hands out pages.
 	 */
 	size_t read_unit;
 	/** Makes the kernel ready; nothing is recorded yet. On failure nothing is left behind. */
-	int (*setup)(struct source *source, struct why *why);
+	int (*setup)(struct trace_source *source, struct why *why);
 	/** Calls @fn for every channel that it was not called for before. @id.channel is not set.
 	 */
-	int (*find_channels)(struct source *source, source_channel_fn *fn, void *context,
+	int (*find_channels)(struct trace_source *source, source_channel_fn *fn, void *context,
 			     struct why *why);
-	int (*start)(struct source *source, struct why *why);
+	int (*start)(struct trace_source *source, struct why *why);
 	/**
 	 * Reads into @room. 0 = nothing there now; -EIO or -ENODEV: the kernel took the channel
 	 * away. Any thread, one at a time for each channel.
 	 */
-	ssize_t (*read)(struct source *source, struct channel *channel, void *room, size_t size,
-			enum read_mode mode);
+	ssize_t (*read)(struct trace_source *source, struct channel *channel, void *room,
+			size_t size, enum read_mode mode);
 	/** Samples the loss counters into the source's tracker. Any thread. */
-	void (*sample_drops)(struct source *source, bool at_stop);
+	void (*sample_drops)(struct trace_source *source, bool at_stop);
 	/**
 	 * A look around, twice a second: -ENODEV if device @index or its trace is gone, -EBUSY if
 	 * somebody else took the events away; both with the sentence. Collector thread.
 	 */
-	int (*check)(struct source *source, struct why *why);
+	int (*check)(struct trace_source *source, struct why *why);
 	/** Ends recording; what is buffered stays readable. 1 if somebody else had ended it before.
 	 */
-	int (*stop)(struct source *source, struct why *why);
+	int (*stop)(struct trace_source *source, struct why *why);
 	/** Gives everything back to the kernel; may follow any of the above. Unread bytes are gone.
 	 */
-	int (*teardown)(struct source *source, struct why *why);
-	void (*destroy)(struct source *source);
+	int (*teardown)(struct trace_source *source, struct why *why);
+	void (*destroy)(struct trace_source *source);
 };
 
 /** A source's first member. */
-struct source {
-	const struct source_ops *ops;
+struct trace_source {
+	const struct trace_source_ops *ops;
 	const struct kernel_ops *kernel;
 	const struct sysroot *root;
 	struct trace_options options;
@@ -92,6 +92,6 @@ struct source {
 	struct drop_tracker drops;
 };
 
-int relay_source_create(struct source **ret);
+int relay_source_create(struct trace_source **ret);
 
 #endif

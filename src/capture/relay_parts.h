@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Private to the relay source's own files.
+ */
+#ifndef BLKBOX_CAPTURE_RELAY_PARTS_H
+#define BLKBOX_CAPTURE_RELAY_PARTS_H
+
+#include "trace_source.h"
+
+/* One traced device. */
+struct relay_device {
+	int fd;		/* the device node */
+	int dir_fd;	/* its debugfs directory */
+	int dropped_fd; /* of our trace: gives EIO once that is gone, whoever has one by then */
+	bool set_up;	/* we own the trace: only then may we stop it or tear it down */
+	bool started;
+	size_t n_cpus; /* channels found so far */
+	uint32_t *cpus;
+};
+
+struct relay_source {
+	struct trace_source source;
+	struct relay_device *devices;
+	size_t online_cpus; /* at the last look at the loss counters */
+};
+
+/** openat(2) through the source's kernel. */
+int relay_open_at(const struct relay_source *relay, int dir_fd, const char *name, int flags);
+
+/** Opens the node of device @i. */
+int relay_open_device(struct relay_source *relay, size_t i, struct why *why);
+/** Makes the trace of device @i, v2 if the kernel has it, and opens its directory. */
+int relay_setup_device(struct relay_source *relay, size_t i, const char *debugfs, struct why *why);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+#include "child.h"
+#include "cli.h"
+#include "caches.h"
+#include "clock.h"
+#include "record_args.h"
+#include "record_output.h"
+#include "record_report.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+
+enum {
+	PROGRESS_INTERVAL_S = 1
+};
+
+/* One run of the command. */
+struct recorder {
+	struct record_args args;
+	struct record_output output;
+	struct session *session;
+	struct child child;
+	int signal_fd;
+	int limit_fd;	 /* timer: -w */
+	int progress_fd; /* timer: the live line; -1 where there is no terminal */
+	uint64_t started_ns;
+	int signals; /* that asked us to end */
+	bool child_ended;
+	int child_status;
+};
+
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+static int block_signals(struct recorder *recorder, struct why *why)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(ending_signals) / sizeof(ending_signals[0]); i++)
+		sigaddset(&set, ending_signals[i]);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	recorder->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return recorder->signal_fd < 0 ? why_errno(why, -errno, "cannot wait for signals") : 0;
+}
+
+static int start_timer(uint64_t first_ns, uint64_t interval_ns, struct why *why)
+{
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	struct itimerspec timer = {
+		.it_value = {.tv_sec = (time_t)(first_ns / NS_PER_S),
+			     .tv_nsec = (long)(first_ns % NS_PER_S)},
+		.it_interval = {.tv_sec = (time_t)(interval_ns / NS_PER_S),
+				.tv_nsec = (long)(interval_ns % NS_PER_S)},
+	};
+
+	if (fd < 0 || timerfd_settime(fd, 0, &timer, NULL) < 0)
+		return why_errno(why, -errno, "cannot set a timer");
+	return fd;
+}
+
+static int start_timers(struct recorder *recorder, struct why *why)
+{
+	recorder->started_ns = clock_mono_ns();
+	if (recorder->args.time_limit_ns) {
+		recorder->limit_fd = start_timer(recorder->args.time_limit_ns, 0, why);
+		if (recorder->limit_fd < 0)
+			return recorder->limit_fd;
+	}
+	if (!recorder->args.quiet && isatty(STDERR_FILENO)) {
+		uint64_t interval_ns = (uint64_t)PROGRESS_INTERVAL_S * NS_PER_S;
+
+		recorder->progress_fd = start_timer(interval_ns, interval_ns, why);
+		if (recorder->progress_fd < 0)
+			return recorder->progress_fd;
+	}
+	return 0;
+}
+
+/*
+ * A signal ends the recording. With a command it is handed on, and the command's end is awaited;
+ * a second one does not wait. A Ctrl-C reaches the command by itself, through the terminal.
+ */
+static void take_signals(struct recorder *recorder)
+{
+	struct signalfd_siginfo info;
+
+	while (read(recorder->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		recorder->signals++;
+		if (recorder->child.pid && info.ssi_code != SI_KERNEL)
+			kill(recorder->child.pid, (int)info.ssi_signo);
+	}
+}
+
+static bool should_end(const struct recorder *recorder, enum log_end_reason *ret)
+{
+	bool waits_for_command = recorder->child.pid && !recorder->child_ended;
+
+	if (recorder->child_ended) {
+		*ret = recorder->signals ? LOG_END_SIGNAL : LOG_END_COMMAND;
+		return true;
+	}
+	*ret = LOG_END_SIGNAL;
+	return recorder->signals > (waits_for_command ? 1 : 0);
+}
+
+/* Records until something ends it. */
+static enum log_end_reason record(struct recorder *recorder)
+{
+	struct pollfd polls[] = {
+		{.fd = recorder->signal_fd, .events = POLLIN},
+		{.fd = session_event_fd(recorder->session), .events = POLLIN},
+		{.fd = recorder->child.pidfd, .events = POLLIN},
+		{.fd = recorder->limit_fd, .events = POLLIN},
+		{.fd = recorder->progress_fd, .events = POLLIN},
+	};
+	enum log_end_reason reason;
+
+	for (;;) {
+		if (poll(polls, 5, -1) < 0)
+			continue;
+		if (polls[0].revents)
+			take_signals(recorder);
+		if (polls[2].revents) {
+			recorder->child_status = child_wait(&recorder->child);
+			recorder->child_ended = true;
+		}
+		if (should_end(recorder, &reason))
+			return reason;
+		if (polls[1].revents)
+			return LOG_END_UNKNOWN; /* the session knows */
+		if (polls[3].revents)
+			return LOG_END_TIME;
+		if (polls[4].revents) {
+			uint64_t times;
+
+			if (read(recorder->progress_fd, &times, sizeof(times)) > 0)
+				record_report_progress(recorder->session, recorder->started_ns);
+		}
+	}
+}
+
+/* So that what the workload left dirty is in the recording. One more signal, and nobody waits. */
+static void flush(struct recorder *recorder)
+{
+	struct why why;
+	_cleanup_close_ int pidfd = session_flush(recorder->session, &why);
+	struct pollfd polls[] = {
+		{.fd = recorder->signal_fd, .events = POLLIN},
+		{.fd = pidfd, .events = POLLIN},
+	};
+	int before = recorder->signals;
+
+	if (pidfd < 0) {
+		failed("record", &why);
+		return;
+	}
+	while (!polls[1].revents && recorder->signals == before) {
+		if (poll(polls, 2, -1) < 0)
+			polls[0].revents = polls[1].revents = 0;
+		if (polls[0].revents)
+			take_signals(recorder);
+	}
+	if (!polls[1].revents)
+		message("not waiting for the device to be flushed");
+}
+
+static int prepare(struct recorder *recorder, int argc, char **argv, struct why *why)
+{
+	struct record_args *args = &recorder->args;
+	_cleanup_free_ char *meta = NULL;
+	size_t meta_bytes = 0;
+	int r = block_signals(recorder, why);
+
+	if (r >= 0)
+		r = record_meta(args, argc, argv, &meta, &meta_bytes, why);
+	args->session.meta = meta;
+	args->session.meta_bytes = meta_bytes;
+	if (r >= 0)
+		r = session_open(&args->session, &recorder->session, why);
+	if (r >= 0)
+		r = record_output_open(&recorder->output, args, recorder->session, why);
+	args->session.meta = NULL; /* copied */
+	args->session.meta_bytes = 0;
+	if (r >= 0 && args->command)
+		r = child_start(&recorder->child, args->command, why);
+	if (r >= 0 && args->drop_caches) {
+		struct sysroot root;
+
+		r = sysroot_open(&root, NULL);
+		if (r >= 0)
+			r = caches_drop(&root, why);
+		sysroot_close(&root);
+	}
+	return r;
+}
+
+static int start(struct recorder *recorder, struct why *why)
+{
+	struct record_args *args = &recorder->args;
+	int r = session_start(recorder->session, recorder->output.sink, why);
+
+	if (r < 0)
+		return r;
+	if (!args->quiet)
+		record_report_start(recorder->session, args);
+	r = start_timers(recorder, why);
+	if (r >= 0 && args->command)
+		r = child_go(&recorder->child, args->command[0], why);
+	return r;
+}
+
+static int exit_status(const struct recorder *recorder, const struct session_report *report)
+{
+	if (!report->complete &&
+	    (recorder->args.strict || report->reason == LOG_END_FOREIGN || report->remarks->n))
+		return STATUS_INCOMPLETE;
+	if (recorder->child_ended)
+		return recorder->child_status;
+	return report->complete ? STATUS_OK : STATUS_INCOMPLETE;
+}
+
+static int run(struct recorder *recorder, int argc, char **argv)
+{
+	struct session_report report;
+	struct why why = {""};
+	enum log_end_reason reason;
+	int r = prepare(recorder, argc, argv, &why);
+
+	if (r >= 0)
+		r = start(recorder, &why);
+	if (r < 0) {
+		record_output_discard(&recorder->output);
+		return failed("record", &why);
+	}
+	reason = record(recorder);
+	if (recorder->args.flush && reason != LOG_END_UNKNOWN)
+		flush(recorder);
+	if (recorder->progress_fd >= 0)
+		record_report_clear_line();
+	r = session_stop(recorder->session, reason, &report, &why);
+	if (r < 0)
+		failed("record", &why);
+	record_report_end(&report, &recorder->args, &recorder->output,
+			  clock_mono_ns() - recorder->started_ns);
+	/* The time was over before the command was: its status still counts. */
+	if (recorder->child.pid && reason == LOG_END_TIME) {
+		recorder->child_status = child_wait(&recorder->child);
+		recorder->child_ended = true;
+	}
+	return r < 0 ? STATUS_FAILED : exit_status(recorder, &report);
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct recorder recorder = {
+		.child = {.pidfd = -1, .go_fd = -1, .exec_fd = -1},
+		.signal_fd = -1,
+		.limit_fd = -1,
+		.progress_fd = -1,
+	};
+	int status;
+
+	record_args_parse(&recorder.args, argc, argv);
+	status = run(&recorder, argc, argv);
+	session_destroy(recorder.session);
+	child_deinit(&recorder.child);
+	record_output_deinit(&recorder.output);
+	record_args_deinit(&recorder.args);
+	close_keep_errno(recorder.signal_fd);
+	close_keep_errno(recorder.limit_fd);
+	close_keep_errno(recorder.progress_fd);
+	return status;
+}
