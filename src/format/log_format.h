@@ -25,6 +25,7 @@ enum {
 	LOG_DATA_TARGET = 256 << 10, /* raw bytes that the writer gathers for a DATA block */
 	LOG_NAME_BYTES = 64,
 	LOG_CHANNELS_MAX = (LOG_BLOCK_MAX - 32) / 32, /* END, with all totals, is one block */
+	LOG_DEVICES_MAX = LOG_CHANNELS_MAX,	      /* each has a channel */
 	LOG_NO_CHANNEL = 0xffffffff,
 	LOG_NO_CPU = 0xffffffff,
 };
@@ -54,7 +55,7 @@ enum log_block_type {
 };
 
 enum log_block_flags {
-	LOG_ZSTD = 1 << 0,	      /* the payload is one zstd frame */
+	LOG_ZSTD = 1 << 0,	      /* DATA: the payload is one zstd frame */
 	LOG_MUST_UNDERSTAND = 1 << 1, /* a reader that does not know the type gives up */
 };
 
