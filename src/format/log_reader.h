@@ -30,7 +30,8 @@ struct log_health {
 	uint64_t unknown_blocks; /* of kinds that this program does not know; skipped: no fault */
 	uint64_t missing_blocks; /* END counted them and they are not there, or damaged */
 	uint64_t missing_data_bytes; /* raw bytes of channels that must have been in lost blocks */
-	uint64_t total_mismatches;   /* channels whose END totals differ from what was read */
+	uint64_t total_mismatches; /* END's totals (a channel's, or of blocks) that are not what was
+				      read */
 };
 
 /** True if nothing is cut off, damaged, missing or contradictory. */

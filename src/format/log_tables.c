@@ -58,6 +58,8 @@ static int append(struct log_list *list, const uint8_t *payload, size_t size, si
 
 	if (size % item_bytes)
 		return 0;
+	if (!size)
+		return 1;
 	r = reserve(list, n, item_bytes, ITEMS_MAX, what, why);
 	if (r < 0)
 		return r;
@@ -71,7 +73,9 @@ static int add_meta(struct log_tables *tables, const uint8_t *payload, size_t si
 	char *text;
 	int r;
 
-	if (size && payload[size - 1] != '\0')
+	if (!size)
+		return 1;
+	if (payload[size - 1] != '\0')
 		return 0;
 	r = reserve(&tables->meta, size, 1, META_BYTES_MAX, "bytes of facts about itself", why);
 	if (r < 0)

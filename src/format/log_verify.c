@@ -87,7 +87,11 @@ static void compare_totals(struct verification *v)
 	const struct log_tables *tables = &v->reader->tables;
 
 	v->health.total_mismatches = 0;
-	for (uint32_t i = 0; v->health.has_end && i < tables->channels.n; i++) {
+	if (!tables->end)
+		return;
+	if (tables->end->blocks < v->reader->blocks)
+		v->health.total_mismatches++;
+	for (uint32_t i = 0; i < tables->channels.n; i++) {
 		const struct log_total *total = log_tables_total(tables, i);
 		const struct recount *recount = &v->recounts[i];
 
