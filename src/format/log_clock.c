@@ -2,17 +2,10 @@
 #include "log_clock.h"
 
 #include "cleanup.h"
+#include "clock.h"
 
 #include <fcntl.h>
 #include <string.h>
-
-uint64_t log_clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 void log_clock_sample(struct log_clock *ret)
 {
@@ -20,9 +13,9 @@ void log_clock_sample(struct log_clock *ret)
 
 	/* A preemption between the readings spoils a try; the best of a few is good. */
 	for (int i = 0; i < 5; i++) {
-		uint64_t before = log_clock_ns(CLOCK_MONOTONIC);
-		uint64_t real = log_clock_ns(CLOCK_REALTIME);
-		uint64_t between = log_clock_ns(CLOCK_MONOTONIC) - before;
+		uint64_t before = clock_mono_ns();
+		uint64_t real = clock_real_ns();
+		uint64_t between = clock_mono_ns() - before;
 
 		if (between < best.uncertainty_ns) {
 			best.mono_ns = before + between / 2;

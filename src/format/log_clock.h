@@ -8,10 +8,6 @@
 
 #include "log_format.h"
 
-#include <time.h>
-
-uint64_t log_clock_ns(clockid_t clock);
-
 /** Both clocks at one moment, now. */
 void log_clock_sample(struct log_clock *ret);
 

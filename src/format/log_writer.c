@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "log_writer.h"
 
+#include "clock.h"
 #include "log_clock.h"
 #include "log_out.h"
 #include "record_count.h"
@@ -43,7 +44,7 @@ static int write_block(struct log_writer *writer, struct log_block_head *head, c
 	assert(head->raw_bytes <= LOG_BLOCK_MAX && head->stored_bytes <= head->raw_bytes);
 	head->sync = LOG_BLOCK_SYNC;
 	head->payload_check = XXH3_64bits(payload, head->stored_bytes);
-	head->written_mono_ns = log_clock_ns(CLOCK_MONOTONIC);
+	head->written_mono_ns = clock_mono_ns();
 	head->head_check = 0;
 	head->head_check = (uint32_t)XXH3_64bits(head, sizeof(*head));
 	r = log_out_write(&writer->out, iov, 2, why);
