@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "out.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+Test(out, writes_what_it_was_given_across_many_buffers)
+{
+	int fd = memfd_create("out", 0);
+	char expected[32], got[32];
+	struct out out;
+
+	cr_assert_eq(out_init(&out, fd, OUT_ROOM_MAX), 0);
+	for (int i = 0; i < 100000; i++) {
+		out_u64(&out, (uint64_t)i);
+		out_char(&out, ' ');
+	}
+	out_i64(&out, INT64_MIN);
+	out_printf(&out, "|%05d|", 42);
+	cr_assert_eq(out_flush(&out), 0);
+	cr_assert_eq(pread(fd, got, 20, 0), 20);
+	cr_assert_eq(memcmp(got, "0 1 2 3 4 5 6 7 8 9 ", 20), 0);
+	snprintf(expected, sizeof(expected), "%lld|00042|", (long long)INT64_MIN);
+	cr_assert_eq(pread(fd, got, strlen(expected),
+			   (off_t)(out.written_bytes - strlen(expected))),
+		     strlen(expected));
+	cr_assert_eq(memcmp(got, expected, strlen(expected)), 0);
+	out_deinit(&out);
+	close(fd);
+}
+
+Test(out, the_first_failure_sticks)
+{
+	int fd = open("/dev/full", O_WRONLY);
+	struct out out;
+
+	cr_assert_eq(out_init(&out, fd, OUT_ROOM_MAX), 0);
+	out_text(&out, "x");
+	cr_assert_eq(out_flush(&out), -ENOSPC);
+	cr_assert_eq(out_flush(&out), -ENOSPC);
+	out_deinit(&out);
+	close(fd);
+}
