@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "recording.h"
+
+#include "clock_align.h"
+#include "recording_private.h"
+
+#include <string.h>
+
+enum {
+	SPLIT_DISORDER_NS = 100000000
+};
+
+static void part_deinit(struct part *part)
+{
+	for (size_t i = 0; i < part->n_surveys; i++)
+		survey_deinit(&part->surveys[i]);
+	free(part->surveys);
+	free(part->anchors);
+	names_destroy(part->names);
+	input_close(part->input);
+}
+
+void recording_close(struct recording *recording)
+{
+	if (!recording)
+		return;
+	merge_destroy(recording->merge);
+	for (size_t i = 0; i < recording->n_parts; i++)
+		part_deinit(&recording->parts[i]);
+	free(recording->parts);
+	free(recording->devices);
+	free(recording->losses);
+	free(recording);
+}
+
+static int open_decoder(struct part *part, size_t channel, struct decoder **ret, struct why *why)
+{
+	const struct input_channel *channels;
+	struct source *source;
+	int r;
+
+	input_channels(part->input, &channels);
+	if (channels[channel].kind != LOG_RELAY_RECORDS)
+		return why_set(why, -ENOTSUP, "%s: its kind of data (%u) is not known",
+			       channels[channel].name, channels[channel].kind);
+	r = input_source(part->input, channel, &source, why);
+	if (r < 0)
+		return r;
+	r = decoder_adopt_create(source, ret);
+	return r < 0 ? why_set(why, r, "no memory") : 0;
+}
+
+static int survey_part(struct part *part, struct why *why)
+{
+	const struct input_channel *channels;
+	size_t n = input_channels(part->input, &channels);
+	int r = names_create(&part->names);
+
+	part->surveys = n ? calloc(n, sizeof(*part->surveys)) : NULL;
+	if (r < 0 || (n && !part->surveys))
+		return why_set(why, -ENOMEM, "no memory");
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_(cleanup_decoder_destroy) struct decoder *decoder = NULL;
+
+		r = open_decoder(part, i, &decoder, why);
+		if (r < 0)
+			return r;
+		part->n_surveys = i + 1;
+		r = survey_channel(&part->surveys[i], decoder, part->names, why);
+		if (r < 0)
+			return why_prefix(why, r, "%s", channels[i].name);
+	}
+	return 0;
+}
+
+/* Names that the recorder found itself, and its clock samples. */
+static int read_log_extras(struct part *part)
+{
+	struct log_reader *log = input_log(part->input);
+	const struct log_name *names;
+	size_t n;
+	int r = 0;
+
+	if (!log)
+		return 0;
+	n = log_reader_names(log, &names);
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = names_add(part->names, names[i].pid, names[i].time_ns, names[i].comm);
+	return r;
+}
+
+int recording_open(char *const *paths, size_t n, struct recording **ret, struct why *why)
+{
+	_cleanup_(cleanup_recording_close) struct recording *recording =
+		calloc(1, sizeof(*recording));
+	int r;
+
+	if (recording)
+		recording->parts = calloc(n, sizeof(*recording->parts));
+	if (!recording || !recording->parts)
+		return why_set(why, -ENOMEM, "no memory");
+	for (size_t i = 0; i < n; i++) {
+		struct part *part = &recording->parts[i];
+
+		r = input_open(paths[i], &part->input, why);
+		if (r < 0)
+			return r;
+		recording->n_parts = i + 1;
+		r = survey_part(part, why);
+		if (r < 0)
+			return r;
+		if (read_log_extras(part) < 0)
+			return why_set(why, -ENOMEM, "no memory");
+	}
+	r = clock_align(recording, why);
+	if (r == 0 && recording_summarise(recording) < 0)
+		r = why_set(why, -ENOMEM, "no memory");
+	if (r < 0)
+		return r;
+	*ret = take_ptr(recording);
+	return 0;
+}
+
+static int add_channel(struct recording *recording, size_t tag, size_t i, uint32_t only_cpu,
+		       uint64_t disorder_ns, struct why *why)
+{
+	struct part *part = &recording->parts[tag];
+	struct merge_channel channel = {
+		.shift_ns = part->shift_ns,
+		.disorder_ns = disorder_ns,
+		.only_cpu = only_cpu,
+		.tag = (uint32_t)tag,
+	};
+	struct decoder *decoder;
+	int r = open_decoder(part, i, &decoder, why);
+
+	if (r < 0)
+		return r;
+	r = merge_adopt(recording->merge, decoder, &channel);
+	return r < 0 ? why_set(why, r, "no memory") : 0;
+}
+
+/*
+ * A channel that is far out of order as a whole is the buffers of several CPUs one behind the other
+ * (blktrace -o -). Each CPU by itself is in order: it becomes a channel of its own.
+ */
+static int add_survey(struct recording *recording, size_t tag, size_t i, struct why *why)
+{
+	const struct survey *s = &recording->parts[tag].surveys[i];
+	int r = 0;
+
+	if (s->disorder_ns <= SPLIT_DISORDER_NS || s->n_cpus <= 1)
+		return add_channel(recording, tag, i, MERGE_ALL_CPUS,
+				   s->disorder_ns + s->ties_disordered, why);
+	for (size_t c = 0; c < s->n_cpus && r == 0; c++)
+		r = add_channel(recording, tag, i, s->cpus[c].cpu, s->cpus[c].disorder_ns, why);
+	return r;
+}
+
+static int start_merge(struct recording *recording, struct why *why)
+{
+	int r = merge_create(&recording->merge);
+
+	if (r < 0)
+		return why_set(why, r, "no memory");
+	for (size_t tag = 0; tag < recording->n_parts; tag++) {
+		for (size_t i = 0; i < recording->parts[tag].n_surveys; i++) {
+			r = add_survey(recording, tag, i, why);
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
+int recording_next(struct recording *recording, struct merge_item *ret, struct why *why)
+{
+	int r;
+
+	if (!recording->merge) {
+		r = start_merge(recording, why);
+		if (r < 0)
+			return r;
+	}
+	r = merge_next(recording->merge, UINT64_MAX, ret, why);
+	if (r == 0)
+		recording_rewind(recording);
+	return r;
+}
+
+void recording_rewind(struct recording *recording)
+{
+	merge_destroy(recording->merge);
+	recording->merge = NULL;
+}
+
+const struct recording_info *recording_info(const struct recording *recording)
+{
+	return &recording->info;
+}
+
+size_t recording_devices(const struct recording *recording, const struct recording_device **ret)
+{
+	*ret = recording->devices;
+	return recording->n_devices;
+}
+
+const char *recording_device_name(const struct recording *recording, uint32_t tag, uint32_t device)
+{
+	for (size_t i = 0; i < recording->n_devices; i++) {
+		if (recording->devices[i].device == device && recording->devices[i].tag == tag)
+			return recording->devices[i].name;
+	}
+	return "?";
+}
+
+size_t recording_losses(const struct recording *recording, const struct recording_loss **ret)
+{
+	*ret = recording->losses;
+	return recording->n_losses;
+}
+
+const char *recording_comm(const struct recording *recording, uint32_t tag, uint32_t pid,
+			   uint64_t time_ns)
+{
+	const struct part *part = &recording->parts[tag];
+
+	return names_find(part->names, pid, time_ns - (uint64_t)part->shift_ns);
+}
+
+size_t recording_inputs(const struct recording *recording)
+{
+	return recording->n_parts;
+}
+
+struct input *recording_input(const struct recording *recording, size_t i)
+{
+	return recording->parts[i].input;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "recording_private.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+
+struct teller {
+	recording_tell tell;
+	void *context;
+	bool whole;
+};
+
+static void _printf_(2, 3) tell(struct teller *teller, const char *format, ...)
+{
+	char sentence[WHY_MAX];
+	va_list args;
+
+	teller->whole = false;
+	if (!teller->tell)
+		return;
+	va_start(args, format);
+	vsnprintf(sentence, sizeof(sentence), format, args);
+	va_end(args);
+	teller->tell(teller->context, sentence);
+}
+
+static void tell_channel(struct teller *teller, const struct input_channel *channel,
+			 const struct decoder_health *health)
+{
+	if (health->unknown_versions)
+		tell(teller,
+		     "%s: %" PRIu64 " records of blktrace protocol version %u, which this program "
+		     "does not know, were left out; the first is at byte %" PRIu64,
+		     channel->name, health->unknown_versions, health->first_unknown_version,
+		     health->first_unknown_offset);
+	if (health->skips)
+		tell(teller,
+		     "%s: %" PRIu64 " bytes in %" PRIu64 " places are no records and were skipped; "
+		     "the first place is at byte %" PRIu64,
+		     channel->name, health->skipped_bytes, health->skips,
+		     health->first_skip_offset);
+	if (health->cut_bytes)
+		tell(teller,
+		     "%s: ends within a record: the last %" PRIu64 " bytes, from byte %" PRIu64
+		     " on, are incomplete",
+		     channel->name, health->cut_bytes, health->cut_offset);
+	if (health->gaps)
+		tell(teller,
+		     "%s: %" PRIu64 " bytes are lost with damaged blocks in %" PRIu64 " places",
+		     channel->name, health->missing_bytes, health->gaps);
+}
+
+static void tell_log(struct teller *teller, struct input *input)
+{
+	struct log_reader *log = input_log(input);
+	const struct log_health *health;
+
+	if (!log)
+		return;
+	health = log_reader_health(log);
+	if (!health->has_end)
+		tell(teller,
+		     "%s was cut off: %" PRIu64 " of its %" PRIu64 " bytes are whole blocks",
+		     input_name(input), health->good_bytes, health->file_bytes);
+	if (health->damaged_blocks)
+		tell(teller,
+		     "%s: %" PRIu64 " blocks (%" PRIu64 " bytes) are damaged; the first is "
+		     "at byte %" PRIu64,
+		     input_name(input), health->damaged_blocks, health->damaged_bytes,
+		     health->first_damage_offset);
+	if (health->unknown_blocks)
+		tell(teller, "%s: %" PRIu64 " blocks are of kinds that this program does not know",
+		     input_name(input), health->unknown_blocks);
+	if (health->total_mismatches)
+		tell(teller, "%s: the totals of %" PRIu64 " channels differ from what is there",
+		     input_name(input), health->total_mismatches);
+}
+
+bool recording_health(const struct recording *recording, recording_tell function, void *context)
+{
+	struct teller teller = {.tell = function, .context = context, .whole = true};
+
+	for (size_t p = 0; p < recording->n_parts; p++) {
+		const struct part *part = &recording->parts[p];
+		const struct input_channel *channels;
+
+		input_channels(part->input, &channels);
+		tell_log(&teller, part->input);
+		for (size_t i = 0; i < part->n_surveys; i++)
+			tell_channel(&teller, &channels[i], &part->surveys[i].health);
+	}
+	if (recording->info.dropped)
+		tell(&teller, "the kernel dropped %" PRIu64 " events in %zu windows of time",
+		     recording->info.dropped, recording->n_losses);
+	return teller.whole;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "survey.h"
+
+#include "wire.h"
+
+#include <string.h>
+
+static int find_device(struct survey *s, const struct blkbox_event *event,
+		       struct survey_device **ret)
+{
+	struct survey_device *devices;
+
+	for (size_t i = 0; i < s->n_devices; i++) {
+		if (s->devices[i].device == event->device) {
+			*ret = &s->devices[i];
+			return 0;
+		}
+	}
+	devices = reallocarray(s->devices, s->n_devices + 1, sizeof(*devices));
+	if (!devices)
+		return -ENOMEM;
+	s->devices = devices;
+	devices[s->n_devices] = (struct survey_device){
+		.device = event->device,
+		.protocol = event->protocol,
+	};
+	*ret = &devices[s->n_devices++];
+	return 0;
+}
+
+static int find_cpu(struct survey *s, uint32_t cpu, struct survey_cpu **ret)
+{
+	struct survey_cpu *cpus;
+
+	for (size_t i = 0; i < s->n_cpus; i++) {
+		if (s->cpus[i].cpu == cpu) {
+			*ret = &s->cpus[i];
+			return 0;
+		}
+	}
+	cpus = reallocarray(s->cpus, s->n_cpus + 1, sizeof(*cpus));
+	if (!cpus)
+		return -ENOMEM;
+	s->cpus = cpus;
+	cpus[s->n_cpus] = (struct survey_cpu){.cpu = cpu};
+	*ret = &cpus[s->n_cpus++];
+	return 0;
+}
+
+static int add_anchor(struct survey *s, const struct blkbox_event *event)
+{
+	struct anchor *anchors;
+	uint64_t real_ns;
+
+	if (!wire_pdu_timestamp(event, &real_ns))
+		return 0;
+	anchors = reallocarray(s->anchors, s->n_anchors + 1, sizeof(*anchors));
+	if (!anchors)
+		return -ENOMEM;
+	s->anchors = anchors;
+	anchors[s->n_anchors++] = (struct anchor){.mono_ns = event->time_ns, .real_ns = real_ns};
+	return 0;
+}
+
+static int add_note(struct survey *s, const struct blkbox_event *event, struct names *names)
+{
+	char comm[17];
+
+	if (event->action == BLKBOX_NOTE_TIMESTAMP)
+		return add_anchor(s, event);
+	if (event->action != BLKBOX_NOTE_PROCESS)
+		return 0;
+	wire_pdu_comm(event, comm);
+	return names_add(names, event->pid, event->time_ns, comm);
+}
+
+static void follow_time(struct survey *s, struct survey_cpu *cpu, const struct blkbox_event *event)
+{
+	uint64_t time_ns = event->time_ns;
+
+	if (time_ns < s->first_ns)
+		s->first_ns = time_ns;
+	if (time_ns > s->last_ns)
+		s->last_ns = time_ns;
+	if (time_ns < s->newest_ns && s->newest_ns - time_ns > s->disorder_ns)
+		s->disorder_ns = s->newest_ns - time_ns;
+	if (time_ns == s->newest_ns && event->cpu < s->newest_cpu)
+		s->ties_disordered = true;
+	if (time_ns >= s->newest_ns) {
+		s->newest_ns = time_ns;
+		s->newest_cpu = event->cpu;
+	}
+	if (time_ns < cpu->newest_ns && cpu->newest_ns - time_ns > cpu->disorder_ns)
+		cpu->disorder_ns = cpu->newest_ns - time_ns;
+	if (time_ns > cpu->newest_ns)
+		cpu->newest_ns = time_ns;
+}
+
+static int add_event(struct survey *s, const struct blkbox_event *event, struct names *names)
+{
+	struct survey_device *device;
+	struct survey_cpu *cpu;
+	int r = find_device(s, event, &device);
+
+	if (r == 0)
+		r = find_cpu(s, event->cpu, &cpu);
+	if (r < 0)
+		return r;
+	follow_time(s, cpu, event);
+	if (blkbox_event_is_note(event)) {
+		device->notes++;
+		return add_note(s, event, names);
+	}
+	device->events++;
+	if (event->time_ns < s->first_event_ns)
+		s->first_event_ns = event->time_ns;
+	return 0;
+}
+
+int survey_channel(struct survey *survey, struct decoder *decoder, struct names *names,
+		   struct why *why)
+{
+	struct blkbox_event event;
+	int r;
+
+	*survey = (struct survey){.first_event_ns = UINT64_MAX, .first_ns = UINT64_MAX};
+	while ((r = decoder_next(decoder, &event, why)) > 0) {
+		r = add_event(survey, &event, names);
+		if (r < 0)
+			return why_set(why, r, "no memory");
+	}
+	survey->health = *decoder_health(decoder);
+	return r;
+}
+
+void survey_deinit(struct survey *survey)
+{
+	free(survey->cpus);
+	free(survey->devices);
+	free(survey->anchors);
+	*survey = (struct survey){0};
+}

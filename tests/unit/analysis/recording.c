@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+#include "recording.h"
+
+#include "../trace_builder.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MAX_READ = 20000
+};
+
+static struct read_back {
+	size_t n;
+	uint64_t time_ns[MAX_READ];
+	uint32_t cpu[MAX_READ];
+	uint32_t sequence[MAX_READ];
+	uint32_t tag[MAX_READ];
+	size_t late;
+} got;
+
+static struct recording *open_all(const char *const *names, size_t n)
+{
+	struct recording *recording = NULL;
+	struct why why = {""};
+	char *paths[4];
+
+	for (size_t i = 0; i < n; i++)
+		paths[i] = (char *)test_path(names[i]);
+	cr_assert_eq(recording_open(paths, n, &recording, &why), 0, "%s", why.text);
+	return recording;
+}
+
+static void read_all(struct recording *recording)
+{
+	struct merge_item item;
+	int r;
+
+	got.n = got.late = 0;
+	while ((r = recording_next(recording, &item, NULL)) == 1) {
+		got.time_ns[got.n] = item.event.time_ns;
+		got.cpu[got.n] = item.event.cpu;
+		got.sequence[got.n] = item.event.sequence;
+		got.tag[got.n] = item.tag;
+		got.late += item.late;
+		got.n++;
+	}
+	cr_assert_eq(r, 0);
+}
+
+static struct recording *read_one(const char *name)
+{
+	struct recording *recording = open_all(&name, 1);
+
+	read_all(recording);
+	return recording;
+}
+
+static void expect_order(void)
+{
+	for (size_t i = 1; i < got.n; i++) {
+		bool ordered =
+			got.time_ns[i] > got.time_ns[i - 1] ||
+			(got.time_ns[i] == got.time_ns[i - 1] && got.cpu[i] >= got.cpu[i - 1]);
+
+		cr_assert(ordered, "event %zu", i);
+	}
+	cr_assert_eq(got.late, 0);
+}
+
+TestSuite(recording, .fini = test_dir_remove);
+
+/* MERGE-READER-SWITCH: count in = count out, strict order, for any interleaving. */
+Test(recording, every_record_of_every_cpu_comes_out_once_in_order)
+{
+	srand(1);
+	for (int round = 0; round < 20; round++) {
+		struct trace cpus[4] = {0}, stream = {0};
+		struct recording *recording;
+		double t = 0;
+
+		for (int i = 0; i < 3000; i++) {
+			uint32_t cpu = (uint32_t)rand() % 4;
+
+			t += rand() % 3;
+			TRACE(&cpus[cpu], .act = i % 2 ? 'C' : 'D', .rwbs = "R", .t = t,
+			      .cpu = cpu);
+			TRACE(&stream, .act = 'Q', .rwbs = "R", .t = t, .cpu = cpu,
+			      .sequence = cpus[cpu].sequence);
+		}
+		for (uint32_t cpu = 0; cpu < 4; cpu++) {
+			char name[32];
+
+			snprintf(name, sizeof(name), "x.blktrace.%u", 3 * cpu);
+			trace_file(&cpus[cpu], name);
+			trace_free(&cpus[cpu]);
+		}
+		recording = read_one("x");
+		cr_assert_eq(got.n, 3000);
+		cr_assert_eq(recording_info(recording)->events, 3000);
+		expect_order();
+		read_all(recording);
+		cr_assert_eq(got.n, 3000, "a second time");
+		recording_close(recording);
+		trace_file(&stream, "stream");
+		recording = read_one("stream");
+		cr_assert_eq(got.n, 3000);
+		expect_order();
+		recording_close(recording);
+		trace_free(&stream);
+	}
+}
+
+/* What blktrace -o - gives: whole buffers of one CPU after the other. */
+Test(recording, a_stream_of_buffers_is_put_into_order)
+{
+	static const double apart[] = {1, 1000}; /* microseconds between events */
+
+	for (int variant = 0; variant < 2; variant++) {
+		struct trace t = {0};
+		struct recording *recording;
+
+		for (uint32_t buffer = 0; buffer < 8; buffer++) {
+			for (uint32_t i = 0; i < 500; i++)
+				TRACE(&t, .act = 'Q', .rwbs = "R", .cpu = buffer % 4,
+				      .t = apart[variant] * (buffer / 4 * 500 + i));
+		}
+		trace_file(&t, "stream");
+		recording = read_one("stream");
+		cr_assert_eq(got.n, 4000);
+		expect_order();
+		recording_close(recording);
+		trace_free(&t);
+	}
+}
+
+/* MERGE-CLOCK-SKEW: a jump back in one CPU's own stream. */
+Test(recording, a_cpu_that_steps_back_in_time_is_put_into_order)
+{
+	struct trace a = {0}, b = {0};
+	struct recording *recording;
+
+	for (int i = 0; i < 100; i++) {
+		TRACE(&a, .act = 'Q', .rwbs = "R", .t = 3e6 + i);
+		TRACE(&b, .act = 'Q', .rwbs = "R", .t = (i < 50 ? 3e6 : 1e6) + i, .cpu = 1);
+	}
+	trace_file(&a, "x.blktrace.0");
+	trace_file(&b, "x.blktrace.1");
+	recording = read_one("x");
+	cr_assert_eq(got.n, 200);
+	expect_order();
+	recording_close(recording);
+	trace_free(&a);
+	trace_free(&b);
+}
+
+/* FMT-ENDIAN-FILE */
+Test(recording, byte_order_is_each_files_own)
+{
+	struct trace a = {0}, b = {0};
+	struct recording *recording;
+
+	for (int i = 0; i < 10; i++) {
+		TRACE(&a, .act = 'Q', .rwbs = "R", .t = 2 * i, .swapped = true);
+		TRACE(&a, .act = 'm', .text = "odd", .t = 2 * i, .swapped = true);
+		TRACE(&b, .act = 'Q', .rwbs = "R", .t = 2 * i + 1, .cpu = 1, .protocol = 2);
+	}
+	trace_file(&a, "x.blktrace.0");
+	trace_file(&b, "x.blktrace.1");
+	recording = read_one("x");
+	cr_assert_eq(got.n, 30);
+	expect_order();
+	recording_close(recording);
+	trace_free(&a);
+	trace_free(&b);
+}
+
+/* MERGE-SEVERAL-RUNS */
+Test(recording, several_runs_are_aligned_by_wall_clock)
+{
+	static const char *const names[] = {"a", "b"};
+	struct trace a = {0}, b = {0};
+	struct recording *recording;
+	const struct recording_device *devices;
+
+	/* Booted at second 1000 and at second 2000 of the wall clock. */
+	TRACE(&a, .act = 't', .sector = 1000, .bytes = 999999999, .ns = 999999999);
+	TRACE(&a, .act = 'Q', .rwbs = "R", .t = 1005e6);
+	TRACE(&b, .act = 't', .sector = 2001, .t = 1e6, .device = 259 << 20);
+	TRACE(&b, .act = 'Q', .rwbs = "R", .t = 4e6, .device = 259 << 20);
+	TRACE(&b, .act = 'Q', .rwbs = "R", .t = 6e6, .device = 259 << 20);
+	trace_file(&a, "a.blktrace.0");
+	trace_file(&b, "b.blktrace.0");
+	recording = open_all(names, 2);
+	read_all(recording);
+	cr_assert_eq(got.n, 5);
+	expect_order();
+	cr_assert_eq(got.time_ns[2], 1004000000000);
+	cr_assert_eq(got.tag[2], 1);
+	cr_assert_eq(got.time_ns[3], 1005000000000);
+	cr_assert_eq(got.time_ns[4], 1006000000000);
+	cr_assert_eq(recording_info(recording)->real_offset_ns, 1000000000000);
+	cr_assert_eq(recording_devices(recording, &devices), 2);
+	cr_assert_str_eq(devices[1].name, "b");
+	recording_close(recording);
+	trace_free(&a);
+	trace_free(&b);
+}
+
+Test(recording, runs_of_one_boot_keep_their_clock)
+{
+	static const char *const names[] = {"a", "b"};
+	struct trace a = {0}, b = {0};
+	struct recording *recording;
+
+	TRACE(&a, .act = 't', .sector = 1000, .bytes = 0, .t = 5);
+	TRACE(&b, .act = 't', .sector = 1000, .bytes = 500000, .t = 300);
+	trace_file(&a, "a.blktrace.0");
+	trace_file(&b, "b.blktrace.0");
+	recording = open_all(names, 2);
+	read_all(recording);
+	cr_assert_eq(got.time_ns[1], 300000);
+	recording_close(recording);
+	trace_free(&a);
+	trace_free(&b);
+}
+
+Test(recording, several_runs_need_a_wall_clock)
+{
+	struct trace a = {0}, b = {0};
+	struct recording *recording = NULL;
+	struct why why = {""};
+	char *paths[2];
+
+	TRACE(&a, .act = 't', .sector = 1000);
+	TRACE(&b, .act = 'Q', .rwbs = "R");
+	trace_file(&a, "a");
+	trace_file(&b, "b");
+	paths[0] = (char *)test_path("a");
+	paths[1] = (char *)test_path("b");
+	cr_assert_eq(recording_open(paths, 2, &recording, &why), -EINVAL);
+	cr_assert_not_null(strstr(why.text, "/b does not tell the wall clock"));
+	trace_free(&a);
+	trace_free(&b);
+}
+
+static void count_tells(void *context, const char *sentence)
+{
+	(void)sentence;
+	++*(int *)context;
+}
+
+/* MERGE-NO-EVENTS */
+Test(recording, without_events)
+{
+	struct trace t = {0};
+	struct recording *recording;
+	int tells = 0;
+
+	TRACE(&t, .act = 't', .sector = 1, .t = 5);
+	test_file("nothing", "", 0);
+	trace_file(&t, "note");
+	recording = read_one("nothing");
+	cr_assert_eq(got.n, 0);
+	cr_assert(recording_health(recording, count_tells, &tells));
+	recording_close(recording);
+	recording = read_one("note");
+	cr_assert_eq(got.n, 1);
+	cr_assert_eq(recording_info(recording)->events, 0);
+	cr_assert_eq(recording_info(recording)->start_ns, 5000);
+	cr_assert(recording_health(recording, count_tells, &tells));
+	cr_assert_eq(tells, 0);
+	recording_close(recording);
+	trace_free(&t);
+}
+
+Test(recording, names_that_come_late_count)
+{
+	struct trace t = {0};
+	struct recording *recording;
+
+	TRACE(&t, .act = 'Q', .rwbs = "R", .t = 1, .pid = 7);
+	TRACE(&t, .act = 'n', .text = "late", .t = 2, .pid = 7);
+	trace_file(&t, "x");
+	recording = read_one("x");
+	cr_assert_str_eq(recording_comm(recording, 0, 7, 1000), "late");
+	cr_assert_null(recording_comm(recording, 0, 8, 1000));
+	recording_close(recording);
+	trace_free(&t);
+}
