@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "export.h"
+
+#include "cli.h"
+#include "reading.h"
+#include "sink.h"
+
+#include <argp.h>
+#include <string.h>
+
+static const struct export_format formats[] = {
+	{"blktrace", "the kernel's records, as blktrace writes them", export_blktrace},
+};
+
+enum {
+	N_FORMATS = sizeof(formats) / sizeof(formats[0])
+};
+
+int export_events(const struct export_options *options, struct recording *recording,
+		  struct sink *sink, struct why *why)
+{
+	struct merge_item item;
+	int r;
+
+	(void)options;
+	while ((r = recording_next(recording, &item, why)) > 0) {
+		r = sink_event(sink, &item, why);
+		if (r < 0)
+			return r;
+	}
+	return r < 0 ? r : sink_finish(sink, why);
+}
+
+enum {
+	KEY_MERGED = 0x100,
+	KEY_PROTOCOL,
+	KEY_FORCE
+};
+
+static const struct argp_option option_list[] = {
+	{"format", 'f', "FORMAT", 0, "Output format, see below (blktrace)", 0},
+	{"output", 'o', "PATH", 0,
+	 "Where to write; - is standard output where the format is one stream", 0},
+	{"force", KEY_FORCE, NULL, 0, "Overwrite what exists", 0},
+	{NULL, 0, NULL, 0, "For --format blktrace:", 1},
+	{"merged", KEY_MERGED, NULL, 0, "One stream in order of time, for btt, fio and iowatcher",
+	 1},
+	{"protocol", KEY_PROTOCOL, "1|2", 0,
+	 "Write all records in this version: blkparse, btt and fio read only 1", 1},
+	{0},
+};
+
+static const struct export_format *find_format(const char *name)
+{
+	for (size_t i = 0; i < N_FORMATS; i++) {
+		if (!strcmp(formats[i].name, name))
+			return &formats[i];
+	}
+	return NULL;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct export_options *options = state->input;
+
+	switch (key) {
+	case 'f':
+		options->format = find_format(argument);
+		if (!options->format)
+			argp_error(state, "there is no format '%s'", argument);
+		return 0;
+	case 'o':
+		options->output = argument;
+		return 0;
+	case KEY_FORCE:
+		options->force = true;
+		return 0;
+	case KEY_MERGED:
+		options->merged = true;
+		return 0;
+	case KEY_PROTOCOL:
+		if (strcmp(argument, "1") != 0 && strcmp(argument, "2") != 0)
+			argp_error(state, "--protocol is 1 or 2, not '%s'", argument);
+		options->protocol = argument[0] - '0';
+		return 0;
+	case ARGP_KEY_ARGS:
+		options->paths = state->argv + state->next;
+		options->n_paths = (size_t)(state->argc - state->next);
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which LOG?");
+		return 0;
+	case ARGP_KEY_END:
+		if (options->format->run != export_blktrace &&
+		    (options->merged || options->protocol))
+			argp_error(state, "--merged and --protocol are for --format blktrace");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* Behind the options: the formats, and examples. */
+static char *help_filter(int key, const char *text, void *input)
+{
+	char *help = NULL;
+	size_t size;
+	FILE *stream;
+
+	(void)input;
+	if (key != ARGP_KEY_HELP_POST_DOC)
+		return (char *)text;
+	stream = open_memstream(&help, &size);
+	if (!stream)
+		return NULL;
+	fputs("Formats:\n", stream);
+	for (size_t i = 0; i < N_FORMATS; i++)
+		fprintf(stream, "  %-9s %s\n", formats[i].name, formats[i].summary);
+	fputs(text, stream);
+	fclose(stream);
+	return help;
+}
+
+static const struct argp argp = {
+	.options = option_list,
+	.parser = parse_option,
+	.args_doc = "LOG...",
+	.doc = "Write a recording in another tool's format.\v"
+	       "\nExamples:\n"
+	       "  blkbox export trace.bb                          NAME.blktrace.CPU, as recorded\n"
+	       "  blkbox export trace.bb --protocol 1 -o old/     the same for today's blkparse\n"
+	       "  blkbox export trace.bb --merged --protocol 1 -o - | btt -i -\n",
+	.help_filter = help_filter,
+};
+
+int cmd_export(int argc, char **argv)
+{
+	_cleanup_(cleanup_recording_close) struct recording *recording = NULL;
+	struct export_options options = {.format = &formats[0]};
+	int status, read_status;
+
+	parse_arguments(&argp, argc, argv, 0, &options);
+	status = reading_open("export", options.paths, options.n_paths, &recording);
+	if (status != STATUS_OK)
+		return status;
+	status = options.format->run(&options, recording);
+	if (status != STATUS_OK)
+		return status;
+	read_status = reading_status("export", recording);
+	return read_status;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The formats of `blkbox export`.
+ */
+#ifndef BLKBOX_CLI_EXPORT_H
+#define BLKBOX_CLI_EXPORT_H
+
+#include "recording.h"
+
+/** The command's arguments. */
+struct export_options {
+	const struct export_format *format;
+	char *output; /* -o; NULL if not given */
+	bool merged;
+	int protocol; /* 0 = as recorded */
+	bool force;
+	char **paths;
+	size_t n_paths;
+};
+
+/** One output format. @run returns an exit status and prints its own messages. */
+struct export_format {
+	const char *name;
+	const char *summary;
+	int (*run)(const struct export_options *options, struct recording *recording);
+};
+
+int export_blktrace(const struct export_options *options, struct recording *recording);
+
+struct sink;
+/** Sends all events of @recording into @sink and finishes it. 0, or an error told in @why. */
+int export_events(const struct export_options *options, struct recording *recording,
+		  struct sink *sink, struct why *why);
+
+#endif

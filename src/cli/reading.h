@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * What the commands that read LOG share: opening it, and telling what is wrong with it.
+ */
+#ifndef BLKBOX_CLI_READING_H
+#define BLKBOX_CLI_READING_H
+
+#include "recording.h"
+
+/** Opens; on failure the sentence is on stderr. STATUS_OK or STATUS_FAILED. */
+int reading_open(const char *command, char *const *paths, size_t n, struct recording **ret);
+
+/**
+ * Tells on stderr what is wrong with the recording, and if it is empty.
+ * STATUS_OK, or STATUS_INCOMPLETE if anything is cut off, damaged, skipped or dropped.
+ */
+int reading_status(const char *command, const struct recording *recording);
+
+#endif

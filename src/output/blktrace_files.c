@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "blktrace_files.h"
+
+#include "aside.h"
+#include "out.h"
+
+struct file {
+	struct aside aside;
+	struct out out;
+	char *device;
+	uint32_t cpu;
+};
+
+struct blktrace_files {
+	char *base;
+	bool force;
+	struct file *files;
+	size_t n;
+};
+
+int blktrace_files_create(const char *base, bool force, struct blktrace_files **ret)
+{
+	struct blktrace_files *files = calloc(1, sizeof(*files));
+
+	if (files && base)
+		files->base = strdup(base);
+	if (!files || (base && !files->base)) {
+		free(files);
+		return -ENOMEM;
+	}
+	files->force = force;
+	*ret = files;
+	return 0;
+}
+
+void blktrace_files_destroy(struct blktrace_files *files)
+{
+	if (!files)
+		return;
+	for (size_t i = 0; i < files->n; i++) {
+		aside_deinit(&files->files[i].aside);
+		out_deinit(&files->files[i].out);
+		free(files->files[i].device);
+	}
+	free(files->files);
+	free(files->base);
+	free(files);
+}
+
+static bool in_directory(const struct blktrace_files *files)
+{
+	size_t n = files->base ? strlen(files->base) : 0;
+
+	return n && files->base[n - 1] == '/';
+}
+
+static int make_path(const struct blktrace_files *files, const char *device, uint32_t cpu,
+		     char **ret)
+{
+	_cleanup_free_ char *name = strdup(device);
+
+	if (!name)
+		return -ENOMEM;
+	for (char *c = name; *c; c++) {
+		if (*c == '/')
+			*c = '_';
+	}
+	if (!files->base || in_directory(files))
+		return asprintf(ret, "%s%s.blktrace.%u", files->base ? files->base : "", name,
+				cpu) < 0
+			       ? -ENOMEM
+			       : 0;
+	return asprintf(ret, "%s.blktrace.%u", files->base, cpu) < 0 ? -ENOMEM : 0;
+}
+
+static int open_file(struct blktrace_files *files, const char *device, uint32_t cpu,
+		     struct why *why)
+{
+	struct file *file = &files->files[files->n];
+	_cleanup_free_ char *path = NULL;
+	int r;
+
+	*file = (struct file){.aside.fd = -1, .cpu = cpu, .device = strdup(device)};
+	r = file->device ? make_path(files, device, cpu, &path) : -ENOMEM;
+	if (r == 0)
+		r = aside_open(&file->aside, path, files->force, why);
+	else
+		why_set(why, r, "no memory");
+	if (r == 0 && out_init(&file->out, file->aside.fd, OUT_ROOM_MAX) < 0)
+		r = why_set(why, -ENOMEM, "no memory");
+	if (r < 0) {
+		aside_deinit(&file->aside);
+		free(file->device);
+		return r;
+	}
+	files->n++;
+	return 0;
+}
+
+int blktrace_files_add(struct blktrace_files *files, const char *device, uint32_t cpu,
+		       size_t *ret_index, struct why *why)
+{
+	struct file *grown;
+	int r;
+
+	for (size_t i = 0; i < files->n; i++) {
+		if (files->files[i].cpu == cpu && !strcmp(files->files[i].device, device)) {
+			*ret_index = i;
+			return 0;
+		}
+	}
+	if (files->n && files->base && !in_directory(files) &&
+	    strcmp(files->files[0].device, device) != 0)
+		return why_set(
+			why, -EINVAL,
+			"%s and %s cannot both be written to %s.blktrace.*; give a directory "
+			"(%s/) instead",
+			files->files[0].device, device, files->base, files->base);
+	grown = reallocarray(files->files, files->n + 1, sizeof(*grown));
+	if (!grown)
+		return why_set(why, -ENOMEM, "no memory");
+	files->files = grown;
+	r = open_file(files, device, cpu, why);
+	if (r < 0)
+		return r;
+	*ret_index = files->n - 1;
+	return 0;
+}
+
+int blktrace_files_append(struct blktrace_files *files, size_t index, const void *bytes,
+			  size_t size, struct why *why)
+{
+	struct file *file = &files->files[index];
+
+	out_bytes(&file->out, bytes, size);
+	if (file->out.error)
+		return why_errno(why, file->out.error, "cannot write %s", file->aside.path);
+	return 0;
+}
+
+int blktrace_files_commit(struct blktrace_files *files, struct why *why)
+{
+	for (size_t i = 0; i < files->n; i++) {
+		struct file *file = &files->files[i];
+		int r = out_flush(&file->out);
+
+		if (r < 0)
+			return why_errno(why, r, "cannot write %s", file->aside.path);
+	}
+	/* Only when all of them are whole does one get its name. */
+	for (size_t i = 0; i < files->n; i++) {
+		int r = aside_commit(&files->files[i].aside, files->force, why);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
