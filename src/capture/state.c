@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "state.h"
+
+#include <blkbox/event.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+	STATE_NAME_BYTES = 64
+};
+
+static void state_name(uint32_t disk, char ret[STATE_NAME_BYTES])
+{
+	snprintf(ret, STATE_NAME_BYTES, "run/blkbox/%u:%u", blkbox_device_major(disk),
+		 blkbox_device_minor(disk));
+}
+
+static int describe_self(const struct sysroot *root, struct trace_state *state)
+{
+	struct process self;
+	int r = process_read(root, getpid(), &self);
+
+	if (r == 0)
+		r = boot_id_read(root, state->boot_id);
+	if (r < 0)
+		return r;
+	state->pid = self.pid;
+	state->start_ticks = self.start_ticks;
+	return 0;
+}
+
+static int write_file(int dir_fd, const char *name, const struct trace_state *state)
+{
+	_cleanup_close_ int fd =
+		openat(dir_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		return -errno;
+	errno = EIO;
+	if (dprintf(fd, "device=%s\nboot_id=%s\npid=%d\nstart_ticks=%llu\nprotocol=%u\nsource=%s\n",
+		    state->device, state->boot_id, (int)state->pid,
+		    (unsigned long long)state->start_ticks, state->protocol, state->source) < 0)
+		return -errno;
+	return 0;
+}
+
+/* Whole or not at all: written beside and renamed. */
+static int replace_file(const struct sysroot *root, uint32_t disk, const struct trace_state *state)
+{
+	char name[STATE_NAME_BYTES], temporary[STATE_NAME_BYTES + 16];
+	int r;
+
+	if (mkdirat(root->fd, "run/blkbox", 0755) < 0 && errno != EEXIST)
+		return -errno;
+	state_name(disk, name);
+	snprintf(temporary, sizeof(temporary), "%s.%d", name, (int)state->pid);
+	r = write_file(root->fd, temporary, state);
+	if (r == 0 && renameat(root->fd, temporary, root->fd, name) < 0)
+		r = -errno;
+	if (r < 0)
+		unlinkat(root->fd, temporary, 0);
+	return r;
+}
+
+int state_write(const struct sysroot *root, const struct block_device *device, unsigned protocol,
+		const char *source, struct why *why)
+{
+	struct trace_state state = {.protocol = protocol};
+	int r;
+
+	snprintf(state.device, sizeof(state.device), "%s", device->name);
+	snprintf(state.source, sizeof(state.source), "%s", source);
+	r = describe_self(root, &state);
+	if (r == 0)
+		r = replace_file(root, device->disk, &state);
+	if (r < 0)
+		return why_errno(why, r,
+				 "cannot note in /run/blkbox that %s is being recorded; 'blkbox "
+				 "status' may not know whose trace it is",
+				 device->name);
+	return 0;
+}
+
+int state_clear(const struct sysroot *root, uint32_t disk)
+{
+	char name[STATE_NAME_BYTES];
+
+	state_name(disk, name);
+	if (unlinkat(root->fd, name, 0) < 0 && errno != ENOENT)
+		return -errno;
+	/* Stays if it is not empty. */
+	unlinkat(root->fd, "run/blkbox", AT_REMOVEDIR);
+	return 0;
+}
+
+int state_remove(const struct sysroot *root, uint32_t disk)
+{
+	struct trace_state state;
+
+	if (state_read(root, disk, &state) == 0 && state.pid != getpid())
+		return 0;
+	return state_clear(root, disk);
+}
+
+/* The value of a line "KEY=VALUE"; NULL if it is not there. */
+static const char *find_value(const char *text, const char *key, char *ret, size_t size)
+{
+	size_t length = strlen(key);
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, key, length) != 0 || line[length] != '=')
+			continue;
+		line += length + 1;
+		if (strcspn(line, "\n") >= size)
+			return NULL;
+		snprintf(ret, size, "%.*s", (int)strcspn(line, "\n"), line);
+		return ret;
+	}
+	return NULL;
+}
+
+int state_read(const struct sysroot *root, uint32_t disk, struct trace_state *ret)
+{
+	char name[STATE_NAME_BYTES], text[1024], number[32];
+	struct trace_state state = {0};
+	int r;
+
+	state_name(disk, name);
+	r = sysroot_read(root, text, sizeof(text), "/%s", name);
+	if (r < 0)
+		return r;
+	if (!find_value(text, "device", state.device, sizeof(state.device)) ||
+	    !find_value(text, "boot_id", state.boot_id, sizeof(state.boot_id)) ||
+	    !find_value(text, "source", state.source, sizeof(state.source)) ||
+	    !find_value(text, "pid", number, sizeof(number)))
+		return -EINVAL;
+	state.pid = (pid_t)strtol(number, NULL, 10);
+	if (state.pid <= 0 || !find_value(text, "start_ticks", number, sizeof(number)))
+		return -EINVAL;
+	state.start_ticks = strtoull(number, NULL, 10);
+	if (!find_value(text, "protocol", number, sizeof(number)))
+		return -EINVAL;
+	state.protocol = (unsigned)strtoul(number, NULL, 10);
+	*ret = state;
+	return 0;
+}
+
+bool state_owner_alive(const struct sysroot *root, const struct trace_state *state)
+{
+	char boot_id[BOOT_ID_BYTES];
+	struct process process;
+
+	return boot_id_read(root, boot_id) == 0 && !strcmp(boot_id, state->boot_id) &&
+	       process_read(root, state->pid, &process) == 0 &&
+	       process.start_ticks == state->start_ticks;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * What a recorder leaves in /run/blkbox while it records, for `status`, `stop` and other recorders:
+ * one small file of "key=value" lines for each request queue, named by its disk's major:minor.
+ *
+ * It is a help, not a lock: the kernel's one trace for each queue is the lock.
+ */
+#ifndef BLKBOX_CAPTURE_STATE_H
+#define BLKBOX_CAPTURE_STATE_H
+
+#include "device.h"
+#include "process.h"
+#include "sysroot.h"
+#include "why.h"
+
+#include <stdbool.h>
+
+struct trace_state {
+	char device[DEVICE_NAME_BYTES];
+	char boot_id[BOOT_ID_BYTES];
+	pid_t pid;
+	uint64_t start_ticks;
+	unsigned protocol; /* 1 or 2; 0: not known yet */
+	char source[16];   /* "relay", "ftrace" */
+};
+
+/**
+ * Says that this process is about to trace @device; replaces what is there. To be called before the
+ * kernel is set up. A failure (/run read-only or full) is to be told, but no reason not to record.
+ */
+int state_write(const struct sysroot *root, const struct block_device *device, unsigned protocol,
+		const char *source, struct why *why);
+
+/** After teardown. @disk: block_device.disk. 0 if there was none; only our own is removed. */
+int state_remove(const struct sysroot *root, uint32_t disk);
+/** As state_remove(), whoever wrote it: the trace is gone and so is its owner. */
+int state_clear(const struct sysroot *root, uint32_t disk);
+
+/** -ENOENT: none; -EINVAL: damaged. */
+int state_read(const struct sysroot *root, uint32_t disk, struct trace_state *ret);
+
+/** The process that wrote it runs still: same boot, same pid, same time of start. */
+bool state_owner_alive(const struct sysroot *root, const struct trace_state *state);
+
+#endif
