@@ -192,6 +192,11 @@ void log_sink_discard(struct log_sink *sink)
 	sink->discarded = true;
 }
 
+bool log_sink_finished(const struct log_sink *sink)
+{
+	return sink->finished;
+}
+
 const char *log_sink_path(const struct log_sink *sink)
 {
 	if (sink->finished || !sink->aside.part)

@@ -31,6 +31,8 @@ const struct span_sink *log_sink_span_sink(struct log_sink *sink);
 
 /** Removes what was written. For a recording that never began. */
 void log_sink_discard(struct log_sink *sink);
+/** It is whole: END is written, and it has its name. */
+bool log_sink_finished(const struct log_sink *sink);
 /** Where the log is by now: its path, or its .part path while it is unfinished. NULL: in memory. */
 const char *log_sink_path(const struct log_sink *sink);
 uint64_t log_sink_file_bytes(const struct log_sink *sink);

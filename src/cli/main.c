@@ -8,6 +8,7 @@ static int cmd_help(int argc, char **argv);
 
 /* In the order of a day's work, not of the alphabet. */
 static const struct command commands[] = {
+	{"record", cmd_record, "trace devices during a command, for a time, or until a signal"},
 	{"export", cmd_export, "write a recording in another tool's format"},
 	{"help", cmd_help, "this list"},
 };

@@ -176,6 +176,7 @@ static int prepare(struct recorder *recorder, int argc, char **argv, struct why 
 
 	if (r >= 0)
 		r = record_meta(args, argc, argv, &meta, &meta_bytes, why);
+	args->session.live = record_output_is_live(args);
 	args->session.meta = meta;
 	args->session.meta_bytes = meta_bytes;
 	if (r >= 0)

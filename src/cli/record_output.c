@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "record_output.h"
 
+#include "files_sink.h"
+#include "live_sink.h"
+
 #include <string.h>
 #include <sys/stat.h>
 
@@ -45,26 +48,20 @@ static int default_name(const struct session *session, char **ret)
 	return fclose(out) == 0 ? 0 : -ENOMEM;
 }
 
-static int output_path(const struct record_args *args, const struct session *session, char **ret,
-		       struct why *why)
+/* -D in front of @name, which may be NULL for the directory itself. The directory is made. */
+static int in_directory(const struct record_args *args, const char *name, char **ret,
+			struct why *why)
 {
-	_cleanup_free_ char *name = NULL;
-	int r = 0;
+	int r;
 
-	if (args->output)
-		name = strdup(args->output);
-	else
-		r = default_name(session, &name);
-	if (r < 0 || !name)
-		return why_errno(why, -ENOMEM, "cannot name the output");
 	if (!args->directory) {
-		*ret = take_ptr(name);
-		return 0;
+		*ret = name ? strdup(name) : NULL;
+		return name && !*ret ? why_errno(why, -ENOMEM, "cannot name the output") : 0;
 	}
 	r = make_directory(args->directory, why);
 	if (r < 0)
 		return r;
-	if (asprintf(ret, "%s/%s", args->directory, name) < 0)
+	if (asprintf(ret, "%s/%s", args->directory, name ? name : "") < 0)
 		return why_errno(why, -ENOMEM, "cannot name the output");
 	return 0;
 }
@@ -84,31 +81,100 @@ static int open_log(struct record_output *output, const struct record_args *args
 	return 0;
 }
 
-int record_output_open(struct record_output *output, const struct record_args *args,
-		       const struct session *session, struct why *why)
+static int open_files(struct record_output *output, const char *base, bool force, struct why *why)
 {
-	_cleanup_free_ char *path = NULL;
-	int r = output_path(args, session, &path, why);
+	struct blktrace_files *files;
+	int r = blktrace_files_create(base, force, &files);
+
+	if (r >= 0)
+		r = files_sink_adopt_create(files, &output->files);
+	if (r < 0)
+		return why_errno(why, r, "cannot write blktrace files");
+	output->sink = files_sink_span_sink(output->files);
+	return 0;
+}
+
+/* @base is used only for files. */
+static int open_live(struct record_output *output, const struct record_args *args, const char *base,
+		     struct why *why)
+{
+	struct blktrace_files *files;
+	struct sink *sink;
+	int r = live_sink_create(&output->live);
+
+	if (r >= 0 && args->format == RECORD_STREAM) {
+		r = blktrace_stream_create(STDOUT_FILENO, args->protocol, &output->counts, &sink);
+	} else if (r >= 0) {
+		r = blktrace_files_create(base, args->session.force, &files);
+		if (r >= 0)
+			r = blktrace_split_create(files, args->protocol, live_sink_device_name,
+						  output->live, &output->counts, &sink);
+	}
+	if (r < 0)
+		return why_errno(why, r, "cannot write the events");
+	live_sink_adopt_output(output->live, sink);
+	output->sink = live_sink_span_sink(output->live);
+	return 0;
+}
+
+bool record_output_is_live(const struct record_args *args)
+{
+	return args->format == RECORD_STREAM || (args->format == RECORD_BLKTRACE && args->protocol);
+}
+
+static int open_blktrace(struct record_output *output, const struct record_args *args,
+			 struct why *why)
+{
+	_cleanup_free_ char *base = NULL;
+	int r = in_directory(args, args->output, &base, why);
 
 	if (r < 0)
 		return r;
-	return open_log(output, args, path, why);
+	if (args->output && args->session.n_devices > 1)
+		return why_set(why, -EINVAL,
+			       "several devices cannot be written under the one name %s: leave -o "
+			       "away (the files are named after the devices) and use -D",
+			       args->output);
+	return args->protocol ? open_live(output, args, base, why)
+			      : open_files(output, base, args->session.force, why);
+}
+
+int record_output_open(struct record_output *output, const struct record_args *args,
+		       const struct session *session, struct why *why)
+{
+	_cleanup_free_ char *name = NULL, *path = NULL;
+	int r;
+
+	if (args->format == RECORD_STREAM)
+		return open_live(output, args, NULL, why);
+	if (args->format == RECORD_BLKTRACE)
+		return open_blktrace(output, args, why);
+	if (!args->output && default_name(session, &name) < 0)
+		return why_errno(why, -ENOMEM, "cannot name the output");
+	r = in_directory(args, args->output ? args->output : name, &path, why);
+	return r < 0 ? r : open_log(output, args, path, why);
 }
 
 void record_output_discard(struct record_output *output)
 {
 	if (output->log)
 		log_sink_discard(output->log);
+	if (output->files)
+		files_sink_discard(output->files);
 }
 
 void record_output_deinit(struct record_output *output)
 {
 	log_sink_destroy(output->log);
+	files_sink_destroy(output->files);
+	live_sink_destroy(output->live);
 }
 
 const char *record_output_name(const struct record_output *output)
 {
-	return output->log ? log_sink_path(output->log) : "standard output";
+	if (output->log)
+		return log_sink_path(output->log);
+	return output->files ? "blktrace files" : "standard output";
 }
 
 uint64_t record_output_bytes(const struct record_output *output)

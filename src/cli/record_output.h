@@ -6,14 +6,16 @@
 #ifndef BLKBOX_CLI_RECORD_OUTPUT_H
 #define BLKBOX_CLI_RECORD_OUTPUT_H
 
+#include "blktrace_out.h"
 #include "log_sink.h"
 #include "record_args.h"
 
 struct record_output {
-	const struct span_sink *sink; /* for the session */
-	struct log_sink *log;	      /* RECORD_LOG */
-	struct blktrace_sink *files;  /* RECORD_BLKTRACE */
-	struct stream_sink *stream;   /* RECORD_STREAM */
+	const struct span_sink *sink;  /* for the session */
+	struct log_sink *log;	       /* RECORD_LOG */
+	struct files_sink *files;      /* RECORD_BLKTRACE */
+	struct live_sink *live;	       /* RECORD_STREAM; RECORD_BLKTRACE with another protocol */
+	struct blktrace_counts counts; /* of what @live writes */
 };
 
 /** Opens what @args ask for; named after the devices of @session if they name nothing. */
@@ -22,6 +24,9 @@ int record_output_open(struct record_output *output, const struct record_args *a
 /** Removes what was begun. */
 void record_output_discard(struct record_output *output);
 void record_output_deinit(struct record_output *output);
+
+/** Events must be read live for it. */
+bool record_output_is_live(const struct record_args *args);
 
 /** What to tell people of it: a path, "standard output". */
 const char *record_output_name(const struct record_output *output);

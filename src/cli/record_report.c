@@ -123,4 +123,13 @@ void record_report_end(const struct session_report *report, const struct record_
 	}
 	if (report->dropped)
 		print_advice(report);
+	if (output->counts.bent || output->counts.left_out)
+		message("protocol v1 has no words for %" PRIu64
+			" events, which were written as plain writes, and for %" PRIu64
+			", which were left out",
+			output->counts.bent, output->counts.left_out);
+	if (args->format == RECORD_STREAM && !args->protocol && report->n_devices &&
+	    report->devices[0].device.protocol == 2)
+		message("the stream is protocol v2; for blkparse 1.x, which reads v1 only, add "
+			"--protocol 1");
 }

@@ -33,6 +33,16 @@ int blktrace_files_create(const char *base, bool force, struct blktrace_files **
 	return 0;
 }
 
+void blktrace_files_keep(struct blktrace_files *files)
+{
+	for (size_t i = 0; i < files->n; i++) {
+		if (files->files[i].aside.fd < 0)
+			continue;
+		out_flush(&files->files[i].out); /* as far as it goes */
+		aside_keep(&files->files[i].aside);
+	}
+}
+
 void blktrace_files_destroy(struct blktrace_files *files)
 {
 	if (!files)

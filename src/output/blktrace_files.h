@@ -19,7 +19,10 @@ struct blktrace_files;
  * same, in DIR; else BASE.blktrace.CPU, and there can be one device only
  */
 int blktrace_files_create(const char *base, bool force, struct blktrace_files **ret);
-/** What was not committed is removed. */
+/** Writes out what is buffered and leaves the .part files where they are: a recording that failed.
+ */
+void blktrace_files_keep(struct blktrace_files *files);
+/** What was not committed or kept is removed. */
 void blktrace_files_destroy(struct blktrace_files *files);
 DEFINE_CLEANUP(struct blktrace_files, blktrace_files_destroy);
 

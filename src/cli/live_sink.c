@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "live_sink.h"
+
+#include "cleanup.h"
+#include "decoder.h"
+
+#include <string.h>
+
+/* A channel on its way to the merge. */
+struct live_channel {
+	struct source *queue;	       /* owned by the decoder */
+	const struct decoder *decoder; /* owned by the merge */
+	uint64_t bytes;
+};
+
+struct live_sink {
+	struct span_sink ops;
+	struct sink *output;
+	struct merge *merge;
+	struct live_channel *channels;
+	size_t n_channels;
+	struct log_device *devices;
+	size_t n_devices;
+};
+
+static int live_devices(void *context, const struct log_device *devices, size_t n, struct why *why)
+{
+	struct live_sink *live = context;
+
+	live->devices = calloc(n, sizeof(*devices));
+	if (!live->devices)
+		return why_errno(why, -ENOMEM, "cannot decode the events");
+	memcpy(live->devices, devices, n * sizeof(*devices));
+	live->n_devices = n;
+	return 0;
+}
+
+static int add_channel(struct live_sink *live)
+{
+	const struct merge_channel options = {.only_cpu = MERGE_ALL_CPUS};
+	struct live_channel *more =
+		reallocarray(live->channels, live->n_channels + 1, sizeof(*more));
+	struct live_channel *channel;
+	struct decoder *decoder;
+	int r;
+
+	if (!more)
+		return -ENOMEM;
+	live->channels = more;
+	channel = &more[live->n_channels];
+	*channel = (struct live_channel){0};
+	r = source_queue_create(&channel->queue);
+	if (r >= 0)
+		r = decoder_adopt_create(channel->queue, &decoder);
+	if (r < 0)
+		return r;
+	channel->decoder = decoder;
+	r = merge_adopt(live->merge, decoder, &options);
+	if (r < 0)
+		return r;
+	live->n_channels++;
+	return 0;
+}
+
+static int live_channels(void *context, const struct log_channel *channels, size_t n,
+			 struct why *why)
+{
+	struct live_sink *live = context;
+
+	(void)channels; /* numbered on from the last one */
+	for (size_t i = 0; i < n; i++) {
+		int r = add_channel(live);
+
+		if (r < 0)
+			return why_errno(why, r, "cannot decode the events");
+	}
+	return 0;
+}
+
+static int live_data(void *context, uint32_t channel, const void *bytes, size_t size,
+		     struct why *why)
+{
+	struct live_sink *live = context;
+	int r = source_queue_append(live->channels[channel].queue, bytes, size);
+
+	live->channels[channel].bytes += size;
+	return r < 0 ? why_errno(why, r, "cannot decode the events") : 0;
+}
+
+/* Gives out what is older than @limit_ns. */
+static int give_out(struct live_sink *live, uint64_t limit_ns, struct why *why)
+{
+	struct merge_item item;
+	int r;
+
+	merge_resume(live->merge);
+	while ((r = merge_next(live->merge, limit_ns, &item, why)) > 0) {
+		r = sink_event(live->output, &item, why);
+		if (r < 0)
+			return r;
+	}
+	return r < 0 ? r : sink_flush(live->output, why);
+}
+
+static int live_complete_until(void *context, uint64_t time_ns, struct why *why)
+{
+	return give_out(context, time_ns, why);
+}
+
+static int live_finish(void *context, enum log_end_reason reason, struct why *why)
+{
+	struct live_sink *live = context;
+	int r;
+
+	(void)reason;
+	for (size_t i = 0; i < live->n_channels; i++)
+		source_queue_end(live->channels[i].queue);
+	r = give_out(live, UINT64_MAX, why);
+	return r < 0 ? r : sink_finish(live->output, why);
+}
+
+static void live_total(void *context, uint32_t channel, struct log_total *ret)
+{
+	const struct live_sink *live = context;
+
+	*ret = (struct log_total){.channel = channel};
+	if (channel >= live->n_channels)
+		return;
+	ret->bytes = live->channels[channel].bytes;
+	ret->events = decoder_health(live->channels[channel].decoder)->events;
+	ret->notes = decoder_health(live->channels[channel].decoder)->notes;
+}
+
+int live_sink_create(struct live_sink **ret)
+{
+	struct live_sink *live = calloc(1, sizeof(*live));
+	int r;
+
+	if (!live)
+		return -ENOMEM;
+	live->ops = (struct span_sink){
+		.context = live,
+		.devices = live_devices,
+		.channels = live_channels,
+		.data = live_data,
+		.complete_until = live_complete_until,
+		.finish = live_finish,
+		.total = live_total,
+	};
+	r = merge_create(&live->merge);
+	if (r < 0) {
+		live_sink_destroy(live);
+		return r;
+	}
+	*ret = live;
+	return 0;
+}
+
+void live_sink_destroy(struct live_sink *live)
+{
+	if (!live)
+		return;
+	sink_destroy(live->output);
+	if (live->merge)
+		merge_destroy(live->merge);
+	free(live->channels);
+	free(live->devices);
+	free(live);
+}
+
+void live_sink_adopt_output(struct live_sink *live, struct sink *output)
+{
+	live->output = output;
+}
+
+const struct span_sink *live_sink_span_sink(struct live_sink *live)
+{
+	return &live->ops;
+}
+
+const char *live_sink_device_name(void *context, uint32_t tag, uint32_t device)
+{
+	const struct live_sink *live = context;
+
+	(void)tag;
+	for (size_t i = 0; i < live->n_devices; i++) {
+		if (live->devices[i].device == device)
+			return live->devices[i].name;
+	}
+	return NULL;
+}
