@@ -354,7 +354,8 @@ void fake_kernel_init(struct fake_kernel *kernel, struct fake_tree *tree)
 			"sysfs /sys sysfs rw 0 0\n"
 			"debugfs " FAKE_DEBUGFS " debugfs rw 0 0\n"
 			"tracefs " FAKE_TRACEFS " tracefs rw 0 0\n");
-	fake_tree_write(tree, "/proc/self/status", "Name:\tblkbox\nCapEff:\t000001ffffffffff\n");
+	fake_tree_write(tree, "/proc/self/status",
+			"Name:\tblkbox\nUid:\t0\t0\t0\t0\nCapEff:\t000001ffffffffff\n");
 	fake_tree_write(tree, "/proc/self/uid_map", "         0          0 4294967295\n");
 	fake_tree_write(tree, "/proc/meminfo", "MemTotal: 8388608 kB\nMemAvailable: 4194304 kB\n");
 	fake_tree_write(tree, "/proc/sys/kernel/random/boot_id",
