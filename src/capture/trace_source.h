@@ -23,6 +23,9 @@ enum source_kind {
 	SOURCE_FTRACE,
 };
 
+/** The sources that this version records from: bits 1 << enum source_kind. */
+enum { SOURCES_BUILT = 1 << SOURCE_RELAY };
+
 /** What the kernel is asked for. */
 struct trace_options {
 	uint32_t mask;	       /* enum bt_category bits; 0 = everything */
