@@ -4,6 +4,10 @@
 #include "aside.h"
 #include "out.h"
 
+enum {
+	HOLES_MAX = 256 /* each is an open file; a hand-made record may name any CPU */
+};
+
 struct file {
 	struct aside aside;
 	struct out out;
@@ -148,8 +152,33 @@ int blktrace_files_append(struct blktrace_files *files, size_t index, const void
 	return 0;
 }
 
+/* blkparse takes the first missing CPU for the end of the set: a CPU that was offline gets a file. */
+static int fill_holes(struct blktrace_files *files, struct why *why)
+{
+	size_t n = files->n;
+
+	for (size_t i = 0; i < n; i++) {
+		/* Each round moves files->files. */
+		uint32_t cpus = files->files[i].cpu < HOLES_MAX ? files->files[i].cpu : 0;
+
+		for (uint32_t cpu = 0; cpu < cpus; cpu++) {
+			size_t ignored;
+			int r = blktrace_files_add(files, files->files[i].device, cpu, &ignored,
+						   why);
+
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
 int blktrace_files_commit(struct blktrace_files *files, struct why *why)
 {
+	int filled = fill_holes(files, why);
+
+	if (filled < 0)
+		return filled;
 	for (size_t i = 0; i < files->n; i++) {
 		struct file *file = &files->files[i];
 		int r = out_flush(&file->out);
