@@ -190,6 +190,9 @@ static int take(struct collector *collector, struct channel *channel, bool all, 
 		const uint8_t *bytes = ring_peek(&channel->ring, &size);
 		int r;
 
+		/* What came meanwhile waits for the next round, so that all get a turn. */
+		if (size > filled)
+			size = filled;
 		if (size > SPAN_TARGET_BYTES)
 			size = SPAN_TARGET_BYTES;
 		r = sink->data(sink->context, channel->id.channel, bytes, size, why);

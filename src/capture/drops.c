@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "drops.h"
 
-#include "cleanup.h"
+#include "locked.h"
 
 #include <string.h>
 
@@ -27,15 +27,6 @@ void drop_tracker_deinit(struct drop_tracker *tracker)
 	free(tracker->counters);
 	free(tracker->windows);
 }
-
-static void unlock(pthread_mutex_t **lock)
-{
-	pthread_mutex_unlock(*lock);
-}
-
-#define LOCKED(tracker)                                               \
-	_cleanup_(unlock) pthread_mutex_t *locked = &(tracker)->lock; \
-	pthread_mutex_lock(locked)
 
 static struct drop_counter *find(struct drop_tracker *tracker, uint32_t device_index, uint32_t cpu)
 {
@@ -91,7 +82,7 @@ static int account(struct drop_tracker *tracker, struct drop_counter *counter,
 int drop_tracker_look(struct drop_tracker *tracker, uint32_t device_index, uint32_t cpu,
 		      uint64_t value, uint64_t now_ns, bool cpu_came, uint32_t flags)
 {
-	LOCKED(tracker);
+	LOCKED(&tracker->lock);
 	struct drop_counter *counter = find(tracker, device_index, cpu);
 	int r = 0;
 
@@ -135,7 +126,7 @@ int drop_tracker_look(struct drop_tracker *tracker, uint32_t device_index, uint3
 
 int drop_tracker_add(struct drop_tracker *tracker, const struct log_drops *drops)
 {
-	LOCKED(tracker);
+	LOCKED(&tracker->lock);
 	struct drop_counter *counter = find(tracker, drops->device_index, drops->cpu);
 
 	if (!counter) {
@@ -153,7 +144,7 @@ int drop_tracker_add(struct drop_tracker *tracker, const struct log_drops *drops
 
 size_t drop_tracker_take(struct drop_tracker *tracker, struct log_drops **ret)
 {
-	LOCKED(tracker);
+	LOCKED(&tracker->lock);
 	size_t n = tracker->n_windows - tracker->n_taken;
 	struct log_drops *copy;
 
@@ -170,7 +161,7 @@ size_t drop_tracker_take(struct drop_tracker *tracker, struct log_drops **ret)
 
 uint64_t drop_tracker_sum(struct drop_tracker *tracker, uint32_t device_index, bool at_stop)
 {
-	LOCKED(tracker);
+	LOCKED(&tracker->lock);
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < tracker->n_counters; i++) {

@@ -7,6 +7,7 @@
 #include "blktrace.h"
 #include "cleanup.h"
 #include "clock.h"
+#include "locked.h"
 #include "preflight.h"
 
 #include <dirent.h>
@@ -167,6 +168,7 @@ static int relay_find_channels(struct trace_source *source, source_channel_fn *f
 			       struct why *why)
 {
 	struct relay_source *relay = to_relay(source);
+	LOCKED(&relay->lock);
 
 	for (size_t i = 0; i < source->n_devices; i++) {
 		int r;
@@ -187,6 +189,7 @@ static int relay_find_channels(struct trace_source *source, source_channel_fn *f
 static int relay_start(struct trace_source *source, struct why *why)
 {
 	struct relay_source *relay = to_relay(source);
+	LOCKED(&relay->lock);
 
 	for (size_t i = 0; i < source->n_devices; i++) {
 		int r = source->kernel->ioctl(source->kernel->context, relay->devices[i].fd,
@@ -230,6 +233,7 @@ static ssize_t relay_read(struct trace_source *source, struct channel *channel, 
 static void relay_sample_drops(struct trace_source *source, bool at_stop)
 {
 	struct relay_source *relay = to_relay(source);
+	LOCKED(&relay->lock);
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
 	/* A CPU that comes back brings its share of the counter along (6.17 and later). */
 	bool cpu_came = online > 0 && (size_t)online > relay->online_cpus;
@@ -249,6 +253,7 @@ static void relay_sample_drops(struct trace_source *source, bool at_stop)
 static int relay_check(struct trace_source *source, struct why *why)
 {
 	struct relay_source *relay = to_relay(source);
+	LOCKED(&relay->lock);
 	int r = preflight_tracer_conflict(source->root, why);
 
 	if (r < 0)
@@ -272,6 +277,7 @@ static int relay_check(struct trace_source *source, struct why *why)
 static int relay_stop(struct trace_source *source, struct why *why)
 {
 	struct relay_source *relay = to_relay(source);
+	LOCKED(&relay->lock);
 	int result = 0;
 
 	for (size_t i = 0; i < source->n_devices; i++) {
@@ -302,6 +308,7 @@ static int relay_stop(struct trace_source *source, struct why *why)
 static int relay_teardown(struct trace_source *source, struct why *why)
 {
 	struct relay_source *relay = to_relay(source);
+	LOCKED(&relay->lock);
 	int result = 0;
 
 	for (size_t i = 0; relay->devices && i < source->n_devices; i++) {
@@ -338,6 +345,7 @@ static void relay_destroy(struct trace_source *source)
 		free(relay->devices[i].cpus);
 	}
 	free(relay->devices);
+	pthread_mutex_destroy(&relay->lock);
 	free(relay);
 }
 
@@ -362,6 +370,7 @@ int relay_source_create(struct trace_source **ret)
 	if (!relay)
 		return -ENOMEM;
 	relay->source.ops = &relay_ops;
+	pthread_mutex_init(&relay->lock, NULL);
 	*ret = &relay->source;
 	return 0;
 }

@@ -21,8 +21,10 @@ struct relay_device {
 
 struct relay_source {
 	struct trace_source source;
-	struct relay_device *devices;
-	size_t online_cpus; /* at the last look at the loss counters */
+	/* The session's thread samples and stops while the collector's looks around. */
+	pthread_mutex_t lock;
+	struct relay_device *devices; /* what changes in them after the set-up: under the lock */
+	size_t online_cpus;	      /* at the last look at the loss counters */
 };
 
 /** openat(2) through the source's kernel. */

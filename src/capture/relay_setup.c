@@ -109,8 +109,8 @@ static int make_trace(struct relay_source *relay, size_t i, struct why *why)
 		r = setup_once(relay, i);
 	}
 	if (r < 0)
-		return preflight_explain_setup(source->root, source->kernel, &source->devices[i], &source->options,
-					       r, why);
+		return preflight_explain_setup(source->root, source->kernel, &source->devices[i],
+					       &source->options, r, why);
 	return 0;
 }
 

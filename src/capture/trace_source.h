@@ -24,7 +24,9 @@ enum source_kind {
 };
 
 /** The sources that this version records from: bits 1 << enum source_kind. */
-enum { SOURCES_BUILT = 1 << SOURCE_RELAY };
+enum {
+	SOURCES_BUILT = 1 << SOURCE_RELAY
+};
 
 /** What the kernel is asked for. */
 struct trace_options {

@@ -391,7 +391,7 @@ void fake_kernel_emit(struct fake_kernel *kernel, const char *name, unsigned cpu
 	_cleanup_close_ int fd = sysroot_openf(&kernel->tree->root, O_WRONLY | O_APPEND,
 					       FAKE_DEBUGFS "/block/%s/trace%u", name, cpu);
 
-	cr_assert_geq(fd, 0, "no channel %u of %s", cpu, name);
+	cr_assert_geq(fd, 0, "no channel %u of %s: %d", cpu, name, fd);
 	cr_assert_eq(write(fd, bytes, size), (ssize_t)size);
 }
 
