@@ -50,30 +50,18 @@ static void tell_channel(struct teller *teller, const struct input_channel *chan
 		     channel->name, health->missing_bytes, health->gaps);
 }
 
+static void tell_log_sentence(void *context, const char *sentence)
+{
+	tell(context, "%s", sentence);
+}
+
 static void tell_log(struct teller *teller, struct input *input)
 {
 	struct log_reader *log = input_log(input);
-	const struct log_health *health;
 
-	if (!log)
-		return;
-	health = log_reader_health(log);
-	if (!health->has_end)
-		tell(teller,
-		     "%s was cut off: %" PRIu64 " of its %" PRIu64 " bytes are whole blocks",
-		     input_name(input), health->good_bytes, health->file_bytes);
-	if (health->damaged_blocks)
-		tell(teller,
-		     "%s: %" PRIu64 " blocks (%" PRIu64 " bytes) are damaged; the first is "
-		     "at byte %" PRIu64,
-		     input_name(input), health->damaged_blocks, health->damaged_bytes,
-		     health->first_damage_offset);
-	if (health->unknown_blocks)
-		tell(teller, "%s: %" PRIu64 " blocks are of kinds that this program does not know",
-		     input_name(input), health->unknown_blocks);
-	if (health->total_mismatches)
-		tell(teller, "%s: the totals of %" PRIu64 " channels differ from what is there",
-		     input_name(input), health->total_mismatches);
+	if (log)
+		log_health_tell(log_reader_health(log), input_name(input), tell_log_sentence,
+				teller);
 }
 
 bool recording_health(const struct recording *recording, recording_tell function, void *context)

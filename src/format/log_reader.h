@@ -41,6 +41,13 @@ static inline bool log_health_whole(const struct log_health *health)
 	       !health->missing_data_bytes && !health->total_mismatches;
 }
 
+typedef void (*log_health_sentence)(void *context, const char *sentence);
+
+/** Tells what is wrong, and which blocks are unknown: nothing for a whole log. @name: of the log.
+ */
+void log_health_tell(const struct log_health *health, const char *name, log_health_sentence tell,
+		     void *context);
+
 /** True if the file starts with a log's header, whole or damaged. The file offset is left alone. */
 bool log_reader_probe(int fd);
 
