@@ -25,6 +25,7 @@ static void run(char *const *argv, int go_fd, int exec_fd)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	execvp(argv[0], argv);
 	error = errno;
 	ignored = write(exec_fd, &error, sizeof(error));

@@ -9,6 +9,8 @@ static int cmd_help(int argc, char **argv);
 /* In the order of a day's work, not of the alphabet. */
 static const struct command commands[] = {
 	{"record", cmd_record, "trace devices during a command, for a time, or until a signal"},
+	{"info", cmd_info, "tell what was recorded, and what was lost"},
+	{"verify", cmd_verify, "check every byte of a log"},
 	{"export", cmd_export, "write a recording in another tool's format"},
 	{"help", cmd_help, "this list"},
 };
@@ -42,6 +44,8 @@ int main(int argc, char **argv)
 {
 	/* A closed pipe is an error of write(2), handled where we write; never a silent death. */
 	signal(SIGPIPE, SIG_IGN);
+	/* So is a file that grows to its limit. */
+	signal(SIGXFSZ, SIG_IGN);
 
 	if (argc < 2) {
 		print_help(stderr);

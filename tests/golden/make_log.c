@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writes a log with random records and prints what is in it, counted while the records are made.
- * make_log FILE SEED COMPRESS: for comparison with a reader that knows only blkbox-log(5).
+ * make_log FILE SEED COMPRESS [whole]: for comparison with a reader that knows only blkbox-log(5).
+ * whole: nothing was dropped, and no channel needs to be decoded.
  */
 #include "log_writer.h"
 
@@ -74,7 +75,7 @@ static void print_channel(const struct stream *stream, const struct log_channel 
 	       stream->written, events, notes);
 }
 
-static int write_log(struct log_writer *writer, struct stream *streams, unsigned *seed,
+static int write_log(struct log_writer *writer, struct stream *streams, unsigned *seed, bool whole,
 		     struct why *why)
 {
 	static const char meta[] = "host=box\0source=relay\0command=fio '--name=a b'";
@@ -94,11 +95,11 @@ static int write_log(struct log_writer *writer, struct stream *streams, unsigned
 		 .sectors = 7814037168,
 		 .name = "nvme0n1"},
 	};
-	static const struct log_channel channels[CHANNELS] = {
+	const struct log_channel channels[CHANNELS] = {
 		{0, 1, 0, LOG_RELAY_RECORDS},
 		{1, 0, 0, LOG_RELAY_RECORDS},
 		{2, 1, 3, LOG_RELAY_RECORDS},
-		{3, LOG_NO_CHANNEL, 1, LOG_FTRACE_PAGES},
+		{3, whole ? 0 : LOG_NO_CHANNEL, 1, whole ? LOG_RELAY_RECORDS : LOG_FTRACE_PAGES},
 	};
 	static const struct log_drops drops[] = {
 		{0, 7, 1000, 2000, 33, 0, 0},
@@ -121,7 +122,7 @@ static int write_log(struct log_writer *writer, struct stream *streams, unsigned
 		r = log_writer_data(writer, i, streams[i].bytes + streams[i].written, n, why);
 		streams[i].written += n;
 	}
-	if (r == 0)
+	if (r == 0 && !whole)
 		r = log_writer_drops(writer, drops, 2, why);
 	if (r == 0)
 		r = log_writer_names(writer, &name, 1, why);
@@ -134,10 +135,11 @@ static int write_log(struct log_writer *writer, struct stream *streams, unsigned
 	       "device 1 nvme0n1 259:3 flags 0 protocol 2 disk 259:3 start 0 sectors 7814037168\n");
 	for (int i = 0; i < CHANNELS; i++)
 		print_channel(&streams[i], &channels[i]);
-	printf("drops device 0 cpu 7 from 1000 to 2000 count 33 flags 0\n"
-	       "drops device 1 cpu 4294967295 from 3000 to 4000 count 1 flags 1\n"
-	       "name 42 kworker/u8:0-fl at 1234\nend reason 3 blocks %" PRIu64 "\n",
-	       blocks + 3);
+	if (!whole)
+		printf("drops device 0 cpu 7 from 1000 to 2000 count 33 flags 0\n"
+		       "drops device 1 cpu 4294967295 from 3000 to 4000 count 1 flags 1\n");
+	printf("name 42 kworker/u8:0-fl at 1234\nend reason 3 blocks %" PRIu64 "\n",
+	       blocks + 2 + !whole);
 	return r;
 }
 
@@ -150,7 +152,7 @@ int main(int argc, char **argv)
 	int fd;
 	int r;
 
-	if (argc != 4)
+	if (argc != 4 && argc != 5)
 		return 2;
 	seed = (unsigned)atoi(argv[2]);
 	fd = open(argv[1], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -161,7 +163,7 @@ int main(int argc, char **argv)
 	r = log_writer_create(fd, &(struct log_writer_options){.compress = atoi(argv[3])}, &writer,
 			      &why);
 	if (r == 0)
-		r = write_log(writer, streams, &seed, &why);
+		r = write_log(writer, streams, &seed, argc == 5, &why);
 	if (r < 0) {
 		fprintf(stderr, "make_log: %s\n", why.text);
 		return 1;

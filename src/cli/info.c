@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include "info.h"
+
+#include "cli.h"
+
+static const char doc[] =
+	"Tell what was recorded: where, when and how, events and losses by device and CPU.\v"
+	"LOG is a blkbox log, the base name or a file of blktrace files, a stream of records, or - "
+	"for standard input. A whole log tells its figures at once; of others all records are "
+	"read.\n"
+	"\nExamples:\n"
+	"  blkbox info nvme0n1.blkbox\n"
+	"  blkbox info nvme0n1.blkbox --json | jq .dropped\n"
+	"  ssh host cat sda.blkbox | blkbox info -\n"
+	"\nExit status: 0 nothing is missing, 1 LOG cannot be read, 2 wrong usage, 3 LOG is cut "
+	"off or "
+	"damaged, or events were dropped.\n";
+
+const char *info_meta(const struct info *info, const char *key)
+{
+	struct log_reader *log = input_log(info->input);
+
+	return log ? log_reader_meta(log, key) : NULL;
+}
+
+uint64_t info_real_ns(const struct info *info, uint64_t mono_ns)
+{
+	return mono_ns + (uint64_t)info->overview.real_offset_ns;
+}
+
+const char *info_kind(const struct info *info)
+{
+	switch (input_kind(info->input)) {
+	case INPUT_LOG:
+		return "log";
+	case INPUT_SET:
+		return "blktrace";
+	default:
+		return "stream";
+	}
+}
+
+const char *info_end_reason(const struct info *info, bool words)
+{
+	static const char *const names[][2] = {
+		[LOG_END_UNKNOWN] = {"unknown", "nobody knows why"},
+		[LOG_END_COMMAND] = {"command", "the command exited"},
+		[LOG_END_TIME] = {"time", "the time was over"},
+		[LOG_END_SIGNAL] = {"signal", "ended by the user"},
+		[LOG_END_DEVICE] = {"device", "all devices disappeared"},
+		[LOG_END_FAILURE] = {"failure", "the output or the kernel failed"},
+		[LOG_END_FOREIGN] = {"foreign", "somebody else ended the trace"},
+		[LOG_END_CALLER] = {"caller", "ended by the program that recorded"},
+	};
+	struct log_reader *log = input_log(info->input);
+	const struct log_end *end = log ? log_reader_end(log) : NULL;
+
+	if (!end)
+		return NULL;
+	if (end->reason > LOG_END_CALLER)
+		return names[LOG_END_UNKNOWN][words];
+	return names[end->reason][words];
+}
+
+static void tell(void *context, const char *sentence)
+{
+	(void)context;
+	fprintf(stderr, "blkbox info: %s\n", sentence);
+}
+
+/* What is wrong with the records themselves, where all of them were read. */
+static void tell_records(const struct overview *overview, const char *name)
+{
+	const struct decoder_health *records = &overview->records;
+
+	if (!overview->counted)
+		return;
+	if (records->unknown_versions)
+		fprintf(stderr,
+			"blkbox info: %s: %llu records are of protocol versions that this program "
+			"does not know\n",
+			name, (unsigned long long)records->unknown_versions);
+	if (records->skipped_bytes)
+		fprintf(stderr, "blkbox info: %s: %llu bytes in %llu places are no records\n", name,
+			(unsigned long long)records->skipped_bytes,
+			(unsigned long long)records->skips);
+	if (records->cut_bytes)
+		fprintf(stderr,
+			"blkbox info: %s: %llu bytes at the end are of incomplete records\n", name,
+			(unsigned long long)records->cut_bytes);
+}
+
+static int print(const struct info *info, bool json)
+{
+	struct why why = {""};
+	int r = json ? info_print_json(info) : info_print_text(info);
+
+	if (r >= 0)
+		return STATUS_OK;
+	why_errno(&why, r, "cannot write to standard output");
+	return failed("info", &why);
+}
+
+int cmd_info(int argc, char **argv)
+{
+	_cleanup_(cleanup_input_close) struct input *input = NULL;
+	_cleanup_(overview_deinit) struct overview overview = {0};
+	struct log_reader *log;
+	struct log_args args;
+	struct why why = {""};
+	struct info info;
+
+	log_args_parse(argc, argv, doc, &args);
+	if (input_open(args.path, &input, &why) < 0)
+		return failed("info", &why);
+	if (overview_init(&overview, input, &why) < 0)
+		return failed("info", &why);
+	info = (struct info){.input = input, .overview = overview};
+	if (print(&info, args.json) != STATUS_OK)
+		return STATUS_FAILED;
+	log = input_log(input);
+	if (log)
+		log_health_tell(log_reader_health(log), input_name(input), tell, NULL);
+	tell_records(&overview, input_name(input));
+	return overview_complete(&overview, input) ? STATUS_OK : STATUS_INCOMPLETE;
+}
