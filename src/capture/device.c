@@ -116,6 +116,7 @@ int devices_resolve(const struct sysroot *root, char *const *specs, size_t n,
 		if (r < 0)
 			return r;
 	}
-	memcpy(ret, devices, n * sizeof(*devices));
+	for (size_t i = 0; i < n; i++)
+		ret[i] = devices[i];
 	return 0;
 }

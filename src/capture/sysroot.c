@@ -31,7 +31,8 @@ struct below {
 	const char *path; /* in @buffer */
 };
 
-static int below_root(struct below *below, const char *format, va_list args)
+static int __attribute__((format(printf, 2, 0)))
+below_root(struct below *below, const char *format, va_list args)
 {
 	int n = vsnprintf(below->buffer, sizeof(below->buffer), format, args);
 
