@@ -124,17 +124,18 @@ Test(state, an_owner_is_more_than_a_number)
 	cr_assert(!state_owner_alive(&tree.root, &state));
 }
 
+#define HEAD "device=sda\nboot_id=x\n"
+
 Test(state, a_damaged_file)
 {
 	static const char *const bad[] = {
 		"",
 		"\n",
 		"device=sda\n",
-		"device=sda\nboot_id=x\npid=0\nstart_ticks=1\nprotocol=1\nsource=relay\n",
-		"device=sda\nboot_id=x\npid=-1\nstart_ticks=1\nprotocol=1\nsource=relay\n",
-		"device=sda\nboot_id=x\npid=1\nprotocol=1\nsource=relay\n",
-		"device=sda\nboot_id=x\npid=1\nstart_ticks=1\nprotocol=1\nsource="
-		"0123456789abcdef\n",
+		HEAD "pid=0\nstart_ticks=1\nprotocol=1\nsource=relay\n",
+		HEAD "pid=-1\nstart_ticks=1\nprotocol=1\nsource=relay\n",
+		HEAD "pid=1\nprotocol=1\nsource=relay\n",
+		HEAD "pid=1\nstart_ticks=1\nprotocol=1\nsource=0123456789abcdef\n",
 	};
 	struct trace_state state = {.pid = 7};
 
