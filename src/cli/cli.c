@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
 
+#include "out.h"
+
 #include <argp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -48,6 +50,16 @@ int close_stdout(const char *command, int status)
 		return status;
 	fprintf(stderr, "blkbox %s: cannot write to standard output%s%s\n", command,
 		error ? ": " : "", error ? strerror(error) : "");
+	return status == STATUS_OK || status == STATUS_INCOMPLETE ? STATUS_FAILED : status;
+}
+
+int finish_out(const char *command, struct out *out, int status)
+{
+	int r = out_flush(out);
+
+	if (r == 0)
+		return status;
+	fprintf(stderr, "blkbox %s: cannot write to standard output: %s\n", command, strerror(-r));
 	return status == STATUS_OK || status == STATUS_INCOMPLETE ? STATUS_FAILED : status;
 }
 

@@ -49,6 +49,13 @@ int usage_error(const char *command, const char *format, ...) _printf_(2, 3);
 int close_stdout(const char *command, int status);
 
 /**
+ * Writes out what is left in @out, which goes to standard output.
+ * Returns @status, or STATUS_FAILED (said on stderr) as close_stdout() does.
+ */
+struct out;
+int finish_out(const char *command, struct out *out, int status);
+
+/**
  * argp_parse() with this program's habits: "blkbox COMMAND" in its messages, --help and --version.
  * Exits with STATUS_USAGE when the arguments are wrong, with 0 after --help and --version.
  */

@@ -8,9 +8,12 @@ static int cmd_help(int argc, char **argv);
 
 /* In the order of a day's work, not of the alphabet. */
 static const struct command commands[] = {
+	{"check", cmd_check, "what a recording needs, and whether it is there"},
 	{"record", cmd_record, "trace devices during a command, for a time, or until a signal"},
 	{"info", cmd_info, "tell what was recorded, and what was lost"},
 	{"verify", cmd_verify, "check every byte of a log"},
+	{"status", cmd_status, "which traces run now on this machine, and whose they are"},
+	{"stop", cmd_stop, "end a trace that was left behind"},
 	{"export", cmd_export, "write a recording in another tool's format"},
 	{"help", cmd_help, "this list"},
 };

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli.h"
+
+#include "traces.h"
+
+#include <argp.h>
+
+struct stop_args {
+	char **devices;
+	size_t n_devices;
+	bool force;
+};
+
+enum {
+	KEY_FORCE = 0x100
+};
+
+static const struct argp_option option_list[] = {
+	{"force", KEY_FORCE, NULL, 0, "Take the trace away from an owner who is alive", 0},
+	{0},
+};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct stop_args *args = state->input;
+
+	(void)argument;
+	switch (key) {
+	case KEY_FORCE:
+		args->force = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		args->devices = state->argv + state->next;
+		args->n_devices = (size_t)(state->argc - state->next);
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which DEVICE?");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+	.options = option_list,
+	.parser = parse_option,
+	.args_doc = "DEVICE...",
+	.doc = "End a trace that was left behind. Events that nobody read are gone.\v"
+	       "A trace whose owner is alive is left alone: a signal to the owner (blkbox status "
+	       "names it) ends it in good order.\n"
+	       "\nExamples:\n"
+	       "  blkbox stop sda\n"
+	       "  blkbox stop --force /dev/nvme0n1\n",
+};
+
+static int stop_one(const struct sysroot *root, const char *spec, bool force, struct why *why)
+{
+	_cleanup_(traces_deinit) struct traces traces = {0};
+	const struct running_trace *trace;
+	struct block_device device;
+	int r = device_resolve(root, spec, &device, why);
+
+	if (r == 0)
+		r = traces_list(root, &kernel_linux, NULL, &traces, why);
+	if (r < 0)
+		return r;
+	trace = traces_find(&traces, device.disk);
+	if (!trace) {
+		message("%s has no trace", device.name);
+		return 0;
+	}
+	r = trace_end(root, &kernel_linux, trace, &device, force, why);
+	if (r == 0)
+		message("ended the trace of %s", trace->name);
+	return r;
+}
+
+int cmd_stop(int argc, char **argv)
+{
+	_cleanup_(sysroot_close) struct sysroot root = {.fd = -1};
+	struct stop_args args = {0};
+	struct why why = {""};
+	int status = STATUS_OK, r;
+
+	parse_arguments(&argp, argc, argv, 0, &args);
+	r = sysroot_open(&root, NULL);
+	if (r < 0) {
+		why_errno(&why, r, "cannot open /");
+		return failed("stop", &why);
+	}
+	for (size_t i = 0; i < args.n_devices; i++) {
+		if (stop_one(&root, args.devices[i], args.force, &why) < 0)
+			status = failed("stop", &why);
+	}
+	return status;
+}
