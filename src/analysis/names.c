@@ -22,6 +22,13 @@ struct names {
 	struct person *people;
 };
 
+#define IDLE (UINT32_C(1) << 31) /* no thread id is that large */
+
+static uint32_t key_of(uint32_t pid, uint32_t cpu)
+{
+	return pid ? pid : IDLE | cpu;
+}
+
 int names_create(struct names **ret)
 {
 	struct names *names = calloc(1, sizeof(*names));
@@ -65,15 +72,15 @@ static struct person *add_person(struct names *names, uint32_t pid)
 	return person;
 }
 
-int names_add(struct names *names, uint32_t pid, uint64_t time_ns, const char *comm)
+int names_add(struct names *names, uint32_t pid, uint32_t cpu, uint64_t time_ns, const char *comm)
 {
-	struct person *person = find_person(names, pid);
+	struct person *person = find_person(names, key_of(pid, cpu));
 	struct spell spell = {.from_ns = time_ns};
 	struct spell *spells;
 	uint32_t at;
 
 	if (!person)
-		person = add_person(names, pid);
+		person = add_person(names, key_of(pid, cpu));
 	if (!person)
 		return -ENOMEM;
 	memcpy(spell.comm, comm, strnlen(comm, NAMES_COMM_BYTES));
@@ -96,13 +103,13 @@ int names_add(struct names *names, uint32_t pid, uint64_t time_ns, const char *c
 	return 0;
 }
 
-const char *names_find(const struct names *names, uint32_t pid, uint64_t time_ns)
+const char *names_find(const struct names *names, uint32_t pid, uint32_t cpu, uint64_t time_ns)
 {
-	const struct person *person = find_person(names, pid);
+	const struct person *person = find_person(names, key_of(pid, cpu));
 	uint32_t low = 0, high;
 
 	if (!person || !person->n)
-		return NULL;
+		return pid ? NULL : "swapper";
 	/* The last spell that began at @time_ns or before. */
 	for (high = person->n; high - low > 1;) {
 		uint32_t middle = low + (high - low) / 2;

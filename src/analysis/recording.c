@@ -85,7 +85,7 @@ static int read_log_extras(struct part *part)
 		return 0;
 	n = log_reader_names(log, &names);
 	for (size_t i = 0; i < n && r == 0; i++)
-		r = names_add(part->names, names[i].pid, names[i].time_ns, names[i].comm);
+		r = names_add(part->names, names[i].pid, 0, names[i].time_ns, names[i].comm);
 	return r;
 }
 
@@ -221,11 +221,11 @@ size_t recording_losses(const struct recording *recording, const struct recordin
 }
 
 const char *recording_comm(const struct recording *recording, uint32_t tag, uint32_t pid,
-			   uint64_t time_ns)
+			   uint32_t cpu, uint64_t time_ns)
 {
 	const struct part *part = &recording->parts[tag];
 
-	return names_find(part->names, pid, time_ns - (uint64_t)part->shift_ns);
+	return names_find(part->names, pid, cpu, time_ns - (uint64_t)part->shift_ns);
 }
 
 size_t recording_inputs(const struct recording *recording)

@@ -70,9 +70,10 @@ size_t recording_devices(const struct recording *recording, const struct recordi
 /** Name of a device, "major,minor" if it has none. Borrowed. */
 const char *recording_device_name(const struct recording *recording, uint32_t tag, uint32_t device);
 size_t recording_losses(const struct recording *recording, const struct recording_loss **ret);
-/** Process name, or NULL. Late notes count. Borrowed. */
+/** Process name, or NULL. Late notes count. @cpu: of the event; thread 0 has a name on each.
+ * Borrowed. */
 const char *recording_comm(const struct recording *recording, uint32_t tag, uint32_t pid,
-			   uint64_t time_ns);
+			   uint32_t cpu, uint64_t time_ns);
 size_t recording_inputs(const struct recording *recording);
 struct input *recording_input(const struct recording *recording, size_t i);
 

@@ -71,7 +71,7 @@ static int add_note(struct survey *s, const struct blkbox_event *event, struct n
 	if (event->action != BLKBOX_NOTE_PROCESS)
 		return 0;
 	wire_pdu_comm(event, comm);
-	return names_add(names, event->pid, event->time_ns, comm);
+	return names_add(names, event->pid, event->cpu, event->time_ns, comm);
 }
 
 static void follow_time(struct survey *s, struct survey_cpu *cpu, const struct blkbox_event *event)

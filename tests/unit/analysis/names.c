@@ -9,17 +9,22 @@ Test(names, change_with_time_and_late_ones_count)
 	struct names *names;
 
 	cr_assert_eq(names_create(&names), 0);
-	cr_assert_null(names_find(names, 7, 5));
-	cr_assert_eq(names_add(names, 7, 20, "second"), 0);
-	cr_assert_eq(names_add(names, 7, 10, "first"), 0);
-	cr_assert_eq(names_add(names, 7, 15, "first"), 0);
-	cr_assert_eq(names_add(names, 7, 18, "second"), 0);
-	cr_assert_eq(names_add(names, 8, 1, "sixteen letters!"), 0);
-	cr_assert_str_eq(names_find(names, 7, 5), "first");
-	cr_assert_str_eq(names_find(names, 7, 10), "first");
-	cr_assert_str_eq(names_find(names, 7, 17), "first");
-	cr_assert_str_eq(names_find(names, 7, 18), "second");
-	cr_assert_str_eq(names_find(names, 7, UINT64_MAX), "second");
-	cr_assert_str_eq(names_find(names, 8, 1), "sixteen letters!");
+	cr_assert_null(names_find(names, 7, 3, 5));
+	cr_assert_eq(names_add(names, 7, 3, 20, "second"), 0);
+	cr_assert_eq(names_add(names, 7, 3, 10, "first"), 0);
+	cr_assert_eq(names_add(names, 7, 3, 15, "first"), 0);
+	cr_assert_eq(names_add(names, 7, 3, 18, "second"), 0);
+	cr_assert_eq(names_add(names, 8, 3, 1, "sixteen letters!"), 0);
+	cr_assert_str_eq(names_find(names, 7, 3, 5), "first");
+	cr_assert_str_eq(names_find(names, 7, 3, 10), "first");
+	cr_assert_str_eq(names_find(names, 7, 3, 17), "first");
+	cr_assert_str_eq(names_find(names, 7, 3, 18), "second");
+	cr_assert_str_eq(names_find(names, 7, 3, UINT64_MAX), "second");
+	cr_assert_str_eq(names_find(names, 8, 3, 1), "sixteen letters!");
+	cr_assert_eq(names_add(names, 0, 0, 1, "swapper/0"), 0);
+	cr_assert_eq(names_add(names, 0, 1, 2, "swapper/1"), 0);
+	cr_assert_str_eq(names_find(names, 0, 0, 9), "swapper/0");
+	cr_assert_str_eq(names_find(names, 0, 1, 9), "swapper/1");
+	cr_assert_str_eq(names_find(names, 0, 2, 9), "swapper");
 	names_destroy(names);
 }

@@ -284,8 +284,8 @@ Test(recording, names_that_come_late_count)
 	TRACE(&t, .act = 'n', .text = "late", .t = 2, .pid = 7);
 	trace_file(&t, "x");
 	recording = read_one("x");
-	cr_assert_str_eq(recording_comm(recording, 0, 7, 1000), "late");
-	cr_assert_null(recording_comm(recording, 0, 8, 1000));
+	cr_assert_str_eq(recording_comm(recording, 0, 7, 0, 1000), "late");
+	cr_assert_null(recording_comm(recording, 0, 8, 0, 1000));
 	recording_close(recording);
 	trace_free(&t);
 }

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+#include "filter.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+void filter_deinit(struct filter *filter)
+{
+	for (size_t i = 0; i < filter->n_devices; i++)
+		free(filter->devices[i]);
+	for (size_t i = 0; i < filter->n_comms; i++)
+		free(filter->comms[i]);
+	free(filter->devices);
+	free(filter->comms);
+	free(filter->cpus);
+	free(filter->pids);
+	free(filter->actions);
+	free(filter->resolved);
+	*filter = (struct filter){0};
+}
+
+bool filter_is_set(const struct filter *filter)
+{
+	return filter->mask || filter->n_devices || filter->n_cpus || filter->n_pids ||
+	       filter->n_comms || filter->n_actions || filter->operations || filter->has_sectors ||
+	       filter->has_bytes || filter->from.is_set || filter->to.is_set;
+}
+
+static bool is_device(const struct recording_device *device, const char *text)
+{
+	unsigned major, minor;
+	int end = 0;
+
+	if (!strncmp(text, "/dev/", 5))
+		text += 5;
+	if (!strcmp(device->name, text))
+		return true;
+	if (sscanf(text, "%u%*[:,]%u%n", &major, &minor, &end) == 2 && !text[end])
+		return device->device == (major << 20 | minor);
+	return false;
+}
+
+static int resolve_device(struct filter *filter, const struct recording *recording,
+			  const char *text, struct why *why)
+{
+	const struct recording_device *devices;
+	size_t n = recording_devices(recording, &devices);
+	char known[256] = "";
+	bool found = false;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t used = strlen(known);
+
+		snprintf(known + used, sizeof(known) - used, "%s%s", used ? ", " : "",
+			 devices[i].name);
+		if (!is_device(&devices[i], text))
+			continue;
+		filter->resolved[filter->n_resolved++] =
+			(struct filter_device){devices[i].tag, devices[i].device};
+		found = true;
+	}
+	if (found)
+		return 0;
+	return why_set(why, -ENODEV, "there is no device %s in the recording; it has: %s", text,
+		       known);
+}
+
+static int resolve_moment(const struct moment *moment, const struct recording_info *info,
+			  uint64_t *ret_ns, struct why *why)
+{
+	if (!moment->is_set)
+		return 0;
+	if (!moment->is_wall) {
+		*ret_ns = info->start_ns + moment->ns;
+		if (*ret_ns < info->start_ns)
+			*ret_ns = UINT64_MAX;
+		return 0;
+	}
+	if (!info->has_real)
+		return why_set(why, -ENODATA,
+			       "the recording does not tell the wall clock (no timestamp note); "
+			       "give seconds from its start");
+	/* Before the machine was booted is before everything. */
+	if ((int64_t)moment->ns < info->real_offset_ns)
+		*ret_ns = 0;
+	else
+		*ret_ns = moment->ns - (uint64_t)info->real_offset_ns;
+	return 0;
+}
+
+int filter_resolve(struct filter *filter, const struct recording *recording, struct why *why)
+{
+	const struct recording_info *info = recording_info(recording);
+	const struct recording_device *devices;
+	size_t n = recording_devices(recording, &devices);
+	int r;
+
+	free(filter->resolved);
+	filter->resolved = calloc(n * filter->n_devices + 1, sizeof(*filter->resolved));
+	filter->n_resolved = 0;
+	if (!filter->resolved)
+		return why_set(why, -ENOMEM, "no memory");
+	for (size_t i = 0; i < filter->n_devices; i++) {
+		r = resolve_device(filter, recording, filter->devices[i], why);
+		if (r < 0)
+			return r;
+	}
+	filter->from_ns = 0;
+	filter->to_ns = UINT64_MAX;
+	r = resolve_moment(&filter->from, info, &filter->from_ns, why);
+	if (r == 0)
+		r = resolve_moment(&filter->to, info, &filter->to_ns, why);
+	return r;
+}
+
+static bool has_number(const uint32_t *numbers, size_t n, uint32_t number)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (numbers[i] == number)
+			return true;
+	}
+	return !n;
+}
+
+static bool passes_device(const struct filter *filter, const struct merge_item *item)
+{
+	for (size_t i = 0; i < filter->n_resolved; i++) {
+		if (filter->resolved[i].device == item->event.device &&
+		    filter->resolved[i].tag == item->tag)
+			return true;
+	}
+	return !filter->n_devices;
+}
+
+static bool passes_action(const struct filter *filter, const struct blkbox_event *event)
+{
+	for (size_t i = 0; i < filter->n_actions; i++) {
+		if (action_matches(&filter->actions[i], event))
+			return true;
+	}
+	return !filter->n_actions;
+}
+
+static bool passes_comm(const struct filter *filter, const char *comm)
+{
+	for (size_t i = 0; comm && i < filter->n_comms; i++) {
+		if (fnmatch(filter->comms[i], comm, 0) == 0)
+			return true;
+	}
+	return !filter->n_comms;
+}
+
+static bool passes_sectors(const struct filter *filter, const struct blkbox_event *event)
+{
+	uint64_t sectors = event->bytes / 512;
+	uint64_t last = event->sector + (sectors ? sectors - 1 : 0);
+
+	if (!filter->has_sectors)
+		return true;
+	/* Notes and plugs have no place. */
+	if (blkbox_event_is_note(event) || event->action == BLKBOX_PLUG ||
+	    event->action == BLKBOX_UNPLUG || event->action == BLKBOX_UNPLUG_TIMER)
+		return false;
+	return event->sector <= filter->last_sector && last >= filter->first_sector;
+}
+
+bool filter_passes(const struct filter *filter, const struct merge_item *item, const char *comm)
+{
+	const struct blkbox_event *event = &item->event;
+
+	if ((filter->from.is_set && event->time_ns < filter->from_ns) ||
+	    (filter->to.is_set && event->time_ns > filter->to_ns))
+		return false;
+	if (filter->mask && !(event->categories & filter->mask))
+		return false;
+	if (filter->operations && !(filter->operations & 1u << operation_of(event)))
+		return false;
+	if (filter->has_bytes &&
+	    (event->bytes < filter->min_bytes || event->bytes > filter->max_bytes))
+		return false;
+	return passes_device(filter, item) &&
+	       has_number(filter->cpus, filter->n_cpus, event->cpu) &&
+	       has_number(filter->pids, filter->n_pids, event->pid) &&
+	       passes_action(filter, event) && passes_sectors(filter, event) &&
+	       passes_comm(filter, comm);
+}
