@@ -14,6 +14,7 @@ static const struct command commands[] = {
 	{"verify", cmd_verify, "check every byte of a log"},
 	{"status", cmd_status, "which traces run now on this machine, and whose they are"},
 	{"stop", cmd_stop, "end a trace that was left behind"},
+	{"dump", cmd_dump, "show the events of a recording as text, like blkparse"},
 	{"export", cmd_export, "write a recording in another tool's format"},
 	{"help", cmd_help, "this list"},
 };

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+#include "aside.h"
+#include "cli.h"
+#include "filter_args.h"
+#include "letters.h"
+#include "reading.h"
+#include "text.h"
+
+#include <string.h>
+
+/* The command's arguments. */
+struct dump {
+	struct filter filter;
+	struct text_formats *formats; /* NULL without -f and -F */
+	struct text_options text;
+	char *output;
+	bool force;
+	bool legend;
+	char **paths;
+	size_t n_paths;
+};
+
+enum {
+	KEY_FORCE = 0x100,
+	KEY_LEGEND
+};
+
+static const struct argp_option option_list[] = {
+	{"input", 'i', "LOG", 0, "The same as LOG, as in blkparse", 0},
+	{"format", 'f', "FORMAT", 0, "Format of a line, for all actions; \\n ends a line", 1},
+	{"format-spec", 'F', "ACTION,FORMAT", 0, "Format of a line, for one action", 1},
+	{"track-ios", 't', NULL, 0, "Show how long each I/O was in its stages", 1},
+	{"per-program-stats", 's', NULL, 0, "At the end, counters of each process", 1},
+	{"hash-by-name", 'h', NULL, 0, "With -s, processes of one name are one", 1},
+	{"quiet", 'q', NULL, 0, "No summary of devices and CPUs at the end", 1},
+	{"output", 'o', "FILE", 0, "Write to FILE, not to standard output", 1},
+	{"force", KEY_FORCE, NULL, 0, "Overwrite FILE", 1},
+	{"legend", KEY_LEGEND, NULL, 0, "Explain all letters", 1},
+	{0},
+};
+
+static void add_format(struct dump *dump, int key, const char *text, struct argp_state *state)
+{
+	struct why why = {"no memory"};
+	int r = dump->formats ? 0 : text_formats_create(&dump->formats);
+
+	if (r == 0)
+		r = key == 'f' ? text_formats_all(dump->formats, text, &why)
+			       : text_formats_one(dump->formats, text, &why);
+	if (r < 0)
+		argp_error(state, "-%c: %s", key, why.text);
+}
+
+static void add_path(struct dump *dump, char *path, struct argp_state *state)
+{
+	char **paths = reallocarray(dump->paths, dump->n_paths + 1, sizeof(*paths));
+
+	if (!paths)
+		argp_failure(state, STATUS_FAILED, ENOMEM, "no memory");
+	dump->paths = paths;
+	paths[dump->n_paths++] = path;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct dump *dump = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &dump->filter;
+		return 0;
+	case 'f':
+	case 'F':
+		add_format(dump, key, argument, state);
+		return 0;
+	case 't':
+		dump->text.track = true;
+		return 0;
+	case 's':
+		dump->text.per_process = true;
+		return 0;
+	case 'h':
+		dump->text.by_name = true;
+		return 0;
+	case 'q':
+		dump->text.summary = false;
+		return 0;
+	case 'o':
+		dump->output = argument;
+		return 0;
+	case KEY_FORCE:
+		dump->force = true;
+		return 0;
+	case KEY_LEGEND:
+		dump->legend = true;
+		return 0;
+	case 'i':
+	case ARGP_KEY_ARG:
+		add_path(dump, argument, state);
+		return 0;
+	case ARGP_KEY_END:
+		if (!dump->n_paths && !dump->legend)
+			argp_error(state, "which LOG?");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {{&filter_argp, 0, NULL, 10}, {0}};
+
+static const struct argp argp = {
+	.options = option_list,
+	.parser = parse_option,
+	.args_doc = "LOG...",
+	.children = children,
+	.doc = "Show the events of a recording as text, in blkparse's format.\v"
+	       "LOG is a blkbox log, the base name or any file of a blktrace set, a stream of "
+	       "blktrace "
+	       "records, or - for standard input. Several LOGs are put in line by wall clock.\n\n"
+	       "Examples:\n"
+	       "  blkbox dump trace.bb\n"
+	       "  blkbox dump trace.bb -a issue -a complete -t\n"
+	       "  blkbox dump trace.bb --process 'postgres*' --operation write --from 10 --to 12\n"
+	       "  blkbox dump sda -f '%I %D %a %L %S+%n %C\\n'\n",
+};
+
+static int dump_events(const struct dump *dump, struct recording *recording, struct sink *sink,
+		       struct why *why)
+{
+	bool needs_comm = filter_needs_comm(&dump->filter);
+	struct merge_item item;
+	int r;
+
+	while ((r = recording_next(recording, &item, why)) > 0) {
+		const char *comm = needs_comm ? recording_comm(recording, item.tag, item.event.pid,
+							       item.event.cpu, item.event.time_ns)
+					      : NULL;
+
+		if (filter_passes(&dump->filter, &item, comm))
+			r = sink_event(sink, &item, why);
+		else
+			r = sink_left_out(sink, &item, why);
+		if (r < 0)
+			return r;
+	}
+	return r < 0 ? r : sink_finish(sink, why);
+}
+
+static int dump_to(int fd, const struct dump *dump, struct recording *recording, struct why *why)
+{
+	_cleanup_(cleanup_sink_destroy) struct sink *sink = NULL;
+	struct scene scene;
+	int r;
+
+	scene_init_recording(&scene, recording);
+	r = text_sink_create(fd, &dump->text, &scene, &sink);
+	if (r < 0)
+		return why_set(why, r, "no memory");
+	return dump_events(dump, recording, sink, why);
+}
+
+static int dump_all(const struct dump *dump, struct recording *recording, struct why *why)
+{
+	_cleanup_(aside_deinit) struct aside aside = {.fd = -1};
+	int r;
+
+	if (!dump->output || !strcmp(dump->output, "-"))
+		return dump_to(STDOUT_FILENO, dump, recording, why);
+	r = aside_open(&aside, dump->output, dump->force, why);
+	if (r == 0)
+		r = dump_to(aside.fd, dump, recording, why);
+	if (r == 0)
+		r = aside_commit(&aside, dump->force, why);
+	return r;
+}
+
+static int run(struct dump *dump)
+{
+	_cleanup_(cleanup_recording_close) struct recording *recording = NULL;
+	struct why why = {""};
+	int status = reading_open("dump", dump->paths, dump->n_paths, &recording);
+
+	if (status != STATUS_OK)
+		return status;
+	if (filter_resolve(&dump->filter, recording, &why) < 0)
+		return failed("dump", &why);
+	if (dump->formats && text_formats_need_wall(dump->formats) &&
+	    !recording_info(recording)->has_real)
+		message("the recording does not tell the wall clock (no timestamp note): '-' "
+			"stands "
+			"for it");
+	if (dump_all(dump, recording, &why) < 0)
+		return failed("dump", &why);
+	return reading_status("dump", recording);
+}
+
+int cmd_dump(int argc, char **argv)
+{
+	struct dump dump = {.text.summary = true};
+	int status = STATUS_OK;
+
+	parse_arguments(&argp, argc, argv, 0, &dump);
+	dump.text.formats = dump.formats;
+	if (dump.legend)
+		printf("%s\n%s", letters_legend, text_format_legend);
+	else
+		status = run(&dump);
+	filter_deinit(&dump.filter);
+	text_formats_destroy(dump.formats);
+	free(dump.paths);
+	return status;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#include "scene.h"
+
+static const char *comm(void *context, uint32_t tag, uint32_t pid, uint32_t cpu, uint64_t time_ns)
+{
+	return recording_comm(context, tag, pid, cpu, time_ns);
+}
+
+static const char *device_name(void *context, uint32_t tag, uint32_t device)
+{
+	return recording_device_name(context, tag, device);
+}
+
+void scene_init_recording(struct scene *scene, struct recording *recording)
+{
+	const struct recording_info *info = recording_info(recording);
+
+	*scene = (struct scene){
+		.start_ns = info->start_ns,
+		.has_real = info->has_real,
+		.real_offset_ns = info->real_offset_ns,
+		.comm = comm,
+		.device_name = device_name,
+		.context = recording,
+	};
+}

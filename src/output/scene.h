@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * What sinks may ask about the recording that they show. A running trace answers as far as it
+ * knows.
+ */
+#ifndef BLKBOX_OUTPUT_SCENE_H
+#define BLKBOX_OUTPUT_SCENE_H
+
+#include "recording.h"
+
+enum {
+	SCENE_DEVICE_TEXT = 16
+};
+
+struct scene {
+	uint64_t start_ns; /* time 0; SCENE_FROM_FIRST: that of the first event */
+	bool has_real;
+	int64_t real_offset_ns; /* wall clock = monotonic + this */
+	/* Process name, NULL = unknown. Borrowed until the next call. */
+	const char *(*comm)(void *context, uint32_t tag, uint32_t pid, uint32_t cpu,
+			    uint64_t time_ns);
+	/* Device name. Borrowed. */
+	const char *(*device_name)(void *context, uint32_t tag, uint32_t device);
+	void *context;
+};
+
+#define SCENE_FROM_FIRST UINT64_MAX
+
+/** The scene of a whole recording, which must outlive it. */
+void scene_init_recording(struct scene *scene, struct recording *recording);
+
+#endif
