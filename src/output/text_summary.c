@@ -89,7 +89,7 @@ static void print_name(struct out *out, const char *name)
 {
 	char escaped[ESCAPE_FACTOR * LOG_NAME_BYTES];
 
-	out_bytes(out, escaped, escape_text(escaped, name, strnlen(name, LOG_NAME_BYTES)));
+	out_bytes(out, escaped, escape_text(escaped, name, strlen(name)));
 }
 
 static int by_name(const void *a, const void *b)
