@@ -225,8 +225,10 @@ struct log_reader *input_log(const struct input *input)
 int input_source(struct input *input, size_t channel, struct source **ret, struct why *why)
 {
 	const struct input_channel *c = &input->channels[channel];
-	int r = input->kind == INPUT_LOG ? source_log_create(input->log, (uint32_t)channel, ret)
-					 : source_file_create(input->fds[channel], c->name, 0, ret);
+	int r;
 
+	if (input->kind == INPUT_LOG)
+		return input_log_source(input, channel, ret, why);
+	r = source_file_create(input->fds[channel], c->name, 0, ret);
 	return r < 0 ? why_errno(why, r, "cannot read %s", c->name) : 0;
 }

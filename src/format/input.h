@@ -50,7 +50,10 @@ size_t input_devices(const struct input *input, const struct log_device **ret);
 /** NULL unless it is INPUT_LOG. */
 struct log_reader *input_log(const struct input *input);
 
-/** The bytes of a channel, from its start. @input must outlive it. */
+/**
+ * The records of a channel, from its start. @input must outlive it. A channel of LOG_FTRACE_PAGES
+ * comes as records too; source_ftrace_counts() of *@ret then tells what else was in the pages.
+ */
 int input_source(struct input *input, size_t channel, struct source **ret, struct why *why);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "input_private.h"
 
+#include "source_ftrace.h"
+
 #include <string.h>
 
 static int add_channel(struct input *input, const struct log_channel *c)
@@ -46,5 +48,50 @@ int input_open_log(struct input *input, int fd, struct why *why)
 		if (r < 0)
 			return why_set(why, r, "no memory");
 	}
+	return 0;
+}
+
+static const char *meta_value(const void *context, const char *key)
+{
+	return log_reader_meta(context, key);
+}
+
+/* Only the devices of the log: the buffer of pages is the whole machine's. */
+static int wrap_pages(struct input *input, const char *name, struct source *pages_,
+		      struct source **ret, struct why *why)
+{
+	_cleanup_(cleanup_source_destroy) struct source *pages = pages_;
+	_cleanup_free_ uint32_t *devices = calloc(input->n_devices + 1, sizeof(*devices));
+	struct ftrace_facts facts;
+
+	if (!devices)
+		return why_set(why, -ENOMEM, "no memory");
+	for (size_t i = 0; i < input->n_devices; i++)
+		devices[i] = input->devices[i].device;
+	if (ftrace_facts_read(meta_value, input->log, &facts) < 0)
+		return why_set(why, -EBADMSG,
+			       "%s cannot be read: what the log tells about the layout of its "
+			       "ring-buffer pages is damaged or missing",
+			       name);
+	if (source_ftrace_adopt_create(take_ptr(pages), &facts, devices, input->n_devices, ret) < 0)
+		return why_set(why, -ENOMEM, "no memory");
+	return 0;
+}
+
+int input_log_source(struct input *input, size_t channel, struct source **ret, struct why *why)
+{
+	const struct input_channel *c = &input->channels[channel];
+	struct source *source;
+	int r;
+
+	if (c->kind != LOG_RELAY_RECORDS && c->kind != LOG_FTRACE_PAGES)
+		return why_set(why, -ENOTSUP, "%s: its kind of data (%u) is not known", c->name,
+			       c->kind);
+	r = source_log_create(input->log, (uint32_t)channel, &source);
+	if (r < 0)
+		return why_errno(why, r, "cannot read %s", c->name);
+	if (c->kind == LOG_FTRACE_PAGES)
+		return wrap_pages(input, c->name, source, ret, why);
+	*ret = source;
 	return 0;
 }

@@ -26,6 +26,8 @@ int input_add_foreign_device(struct input *input, const char *name, int fd);
 
 /** Fills @input from a log; adopts @fd. */
 int input_open_log(struct input *input, int fd, struct why *why);
+/** A channel of the log, as records whatever its kind is. */
+int input_log_source(struct input *input, size_t channel, struct source **ret, struct why *why);
 /** Fills @input from BASE.blktrace.*; -ENOENT (and no sentence) if there is none. */
 int input_open_set(struct input *input, const char *base, struct why *why);
 /** If @path is BASE.blktrace.N: a copy of BASE, else NULL. */
