@@ -30,8 +30,8 @@ void blkbox_log_close(struct blkbox_log *log);
  */
 int blkbox_log_next(struct blkbox_log *log, struct blkbox_event *ret, char *why);
 
-/** Name of a process at a time, or NULL. Borrowed until the next call. */
-const char *blkbox_log_process_name(struct blkbox_log *log, uint32_t pid, uint64_t time_ns);
+/** Name of the process in whose context @event was logged, or NULL. Borrowed until the next call. */
+const char *blkbox_log_process_name(struct blkbox_log *log, const struct blkbox_event *event);
 /** Events that the kernel could not hand out, as the log tells. */
 uint64_t blkbox_log_dropped(const struct blkbox_log *log);
 /** Wall clock minus monotonic clock, in ns; 0 if the recording does not tell. */

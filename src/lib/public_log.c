@@ -58,9 +58,9 @@ int blkbox_log_next(struct blkbox_log *log, struct blkbox_event *ret, char *why_
 	return public_result(r, &why, why_text);
 }
 
-const char *blkbox_log_process_name(struct blkbox_log *log, uint32_t pid, uint64_t time_ns)
+const char *blkbox_log_process_name(struct blkbox_log *log, const struct blkbox_event *event)
 {
-	return recording_comm(log->recording, 0, pid, 0, time_ns);
+	return recording_comm(log->recording, 0, event->pid, event->cpu, event->time_ns);
 }
 
 uint64_t blkbox_log_dropped(const struct blkbox_log *log)

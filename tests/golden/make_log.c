@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writes a log with random records and prints what is in it, counted while the records are made.
- * make_log FILE SEED COMPRESS [whole]: for comparison with a reader that knows only blkbox-log(5).
- * whole: nothing was dropped, and no channel needs to be decoded.
+ * make_log FILE SEED COMPRESS KIND: for comparison with a reader that knows only blkbox-log(5).
+ * KIND: whole: nothing was dropped; drops: events were; pages: so they were, and one channel has
+ * pages of the ftrace source (which are none: for readers that do not decode).
  */
 #include "log_writer.h"
 
@@ -76,7 +77,7 @@ static void print_channel(const struct stream *stream, const struct log_channel 
 }
 
 static int write_log(struct log_writer *writer, struct stream *streams, unsigned *seed, bool whole,
-		     struct why *why)
+		     bool pages, struct why *why)
 {
 	static const char meta[] = "host=box\0source=relay\0command=fio '--name=a b'";
 	static const struct log_device devices[] = {
@@ -99,7 +100,7 @@ static int write_log(struct log_writer *writer, struct stream *streams, unsigned
 		{0, 1, 0, LOG_RELAY_RECORDS},
 		{1, 0, 0, LOG_RELAY_RECORDS},
 		{2, 1, 3, LOG_RELAY_RECORDS},
-		{3, whole ? 0 : LOG_NO_CHANNEL, 1, whole ? LOG_RELAY_RECORDS : LOG_FTRACE_PAGES},
+		{3, pages ? LOG_NO_CHANNEL : 0, 1, pages ? LOG_FTRACE_PAGES : LOG_RELAY_RECORDS},
 	};
 	static const struct log_drops drops[] = {
 		{0, 7, 1000, 2000, 33, 0, 0},
@@ -152,7 +153,7 @@ int main(int argc, char **argv)
 	int fd;
 	int r;
 
-	if (argc != 4 && argc != 5)
+	if (argc != 5)
 		return 2;
 	seed = (unsigned)atoi(argv[2]);
 	fd = open(argv[1], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -163,7 +164,8 @@ int main(int argc, char **argv)
 	r = log_writer_create(fd, &(struct log_writer_options){.compress = atoi(argv[3])}, &writer,
 			      &why);
 	if (r == 0)
-		r = write_log(writer, streams, &seed, argc == 5, &why);
+		r = write_log(writer, streams, &seed, !strcmp(argv[4], "whole"),
+			      !strcmp(argv[4], "pages"), &why);
 	if (r < 0) {
 		fprintf(stderr, "make_log: %s\n", why.text);
 		return 1;
