@@ -9,12 +9,14 @@
 #include "clock.h"
 #include "locked.h"
 #include "preflight.h"
+#include "state.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/membarrier.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
@@ -25,6 +27,57 @@ static struct relay_source *to_relay(struct trace_source *source)
 
 static int relay_teardown(struct trace_source *source, struct why *why);
 
+/* In the guardian, when the recorder is dead. */
+static void restore(void *context)
+{
+	struct relay_source *relay = context;
+	const struct trace_source *source = &relay->source;
+	const struct kernel_ops *kernel = source->kernel;
+
+	for (size_t i = 0; i < source->n_devices; i++) {
+		if (relay->owners[i] == RELAY_NOT_OURS)
+			continue;
+		kernel->ioctl(kernel->context, relay->devices[i].fd, BT_IOC_STOP, NULL);
+		kernel->ioctl(kernel->context, relay->devices[i].fd, BT_IOC_TEARDOWN, NULL);
+		state_clear(source->root, source->devices[i].disk);
+	}
+}
+
+static int start_guardian(struct relay_source *relay, struct why *why)
+{
+	const struct trace_source *source = &relay->source;
+	size_t n = source->n_devices;
+	_cleanup_free_ int *keep = calloc(n + 1, sizeof(*keep));
+	void *shared = mmap(NULL, n * sizeof(*relay->owners), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (shared == MAP_FAILED)
+		return why_errno(why, -errno, "cannot start the guardian process");
+	relay->owners = shared;
+	if (!keep)
+		return why_errno(why, -ENOMEM, "cannot start the guardian process");
+	for (size_t i = 0; i < n; i++)
+		keep[i] = relay->devices[i].fd;
+	keep[n] = source->root->fd;
+	return guardian_start(&relay->guardian, restore, relay, keep, n + 1, why);
+}
+
+static int open_devices(struct relay_source *relay, struct why *why)
+{
+	size_t n = relay->source.n_devices;
+	int r = 0;
+
+	relay->devices = calloc(n, sizeof(*relay->devices));
+	if (!relay->devices)
+		return why_errno(why, -ENOMEM, "cannot start a recording");
+	for (size_t i = 0; i < n; i++)
+		relay->devices[i] = (struct relay_device){.fd = -1, .dir_fd = -1, .dropped_fd = -1};
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = relay_open_device(relay, i, why);
+	return r;
+}
+
+/* All nodes are opened, and the guardian is there, before the first trace is made. */
 static int relay_setup(struct trace_source *source, struct why *why)
 {
 	struct relay_source *relay = to_relay(source);
@@ -32,16 +85,10 @@ static int relay_setup(struct trace_source *source, struct why *why)
 	int r = preflight_relay(source->root, source->kernel, source->options.debugfs, debugfs,
 				sizeof(debugfs), why);
 
-	if (r < 0)
-		return r;
-	relay->devices = calloc(source->n_devices, sizeof(*relay->devices));
-	if (!relay->devices)
-		return -ENOMEM;
-	for (size_t i = 0; i < source->n_devices; i++)
-		relay->devices[i] = (struct relay_device){.fd = -1, .dir_fd = -1, .dropped_fd = -1};
-	/* All nodes are opened before the first trace is made. */
-	for (size_t i = 0; r >= 0 && i < source->n_devices; i++)
-		r = relay_open_device(relay, i, why);
+	if (r >= 0)
+		r = open_devices(relay, why);
+	if (r >= 0)
+		r = start_guardian(relay, why);
 	for (size_t i = 0; r >= 0 && i < source->n_devices; i++)
 		r = relay_setup_device(relay, i, debugfs, why);
 	if (r < 0) {
@@ -74,11 +121,11 @@ static bool still_ours(struct relay_source *relay, size_t i)
 {
 	uint64_t value;
 
-	if (relay->devices[i].set_up && read_dropped(relay, i, &value) == -EIO) {
-		relay->devices[i].set_up = false;
+	if (relay->owners[i] == RELAY_OURS && read_dropped(relay, i, &value) == -EIO) {
+		relay->owners[i] = RELAY_NOT_OURS;
 		relay->devices[i].started = false;
 	}
-	return relay->devices[i].set_up;
+	return relay->owners[i] == RELAY_OURS;
 }
 
 static bool knows_cpu(const struct relay_device *device, uint32_t cpu)
@@ -261,7 +308,7 @@ static int relay_check(struct trace_source *source, struct why *why)
 	for (size_t i = 0; i < source->n_devices; i++) {
 		const struct block_device *device = &source->devices[i];
 
-		if (!relay->devices[i].set_up || still_ours(relay, i))
+		if (relay->owners[i] != RELAY_OURS || still_ours(relay, i))
 			continue;
 		if (!sysroot_exists(source->root, "/sys/dev/block/%u:%u", major(device->number),
 				    minor(device->number)))
@@ -311,7 +358,7 @@ static int relay_teardown(struct trace_source *source, struct why *why)
 	LOCKED(&relay->lock);
 	int result = 0;
 
-	for (size_t i = 0; relay->devices && i < source->n_devices; i++) {
+	for (size_t i = 0; relay->owners && i < source->n_devices; i++) {
 		struct relay_device *device = &relay->devices[i];
 		int r;
 
@@ -323,13 +370,14 @@ static int relay_teardown(struct trace_source *source, struct why *why)
 					      NULL);
 		r = source->kernel->ioctl(source->kernel->context, device->fd, BT_IOC_TEARDOWN,
 					  NULL);
-		device->set_up = false;
+		relay->owners[i] = RELAY_NOT_OURS;
 		device->started = false;
 		/* EINVAL: it is gone already, with its device or by somebody else's hand. */
 		if (r < 0 && r != -EINVAL)
 			result = why_errno(why, r, "cannot tear the trace of %s down",
 					   source->log_devices[i].name);
 	}
+	guardian_release(&relay->guardian);
 	return result;
 }
 
@@ -345,6 +393,8 @@ static void relay_destroy(struct trace_source *source)
 		free(relay->devices[i].cpus);
 	}
 	free(relay->devices);
+	if (relay->owners)
+		munmap(relay->owners, source->n_devices * sizeof(*relay->owners));
 	pthread_mutex_destroy(&relay->lock);
 	free(relay);
 }
@@ -370,6 +420,7 @@ int relay_source_create(struct trace_source **ret)
 	if (!relay)
 		return -ENOMEM;
 	relay->source.ops = &relay_ops;
+	relay->guardian.fd = -1;
 	pthread_mutex_init(&relay->lock, NULL);
 	*ret = &relay->source;
 	return 0;

@@ -6,14 +6,22 @@
 #ifndef BLKBOX_CAPTURE_RELAY_PARTS_H
 #define BLKBOX_CAPTURE_RELAY_PARTS_H
 
+#include "guardian.h"
 #include "trace_source.h"
+
+/* Whose the trace of a queue is, for the guardian. */
+enum relay_owner {
+	RELAY_NOT_OURS = 0,
+	RELAY_ABOUT_TO_BE, /* there was none, and set-up has been called: one that is there is ours
+			    */
+	RELAY_OURS,
+};
 
 /* One traced device. */
 struct relay_device {
 	int fd;		/* the device node */
 	int dir_fd;	/* its debugfs directory */
 	int dropped_fd; /* of our trace: gives EIO once that is gone, whoever has one by then */
-	bool set_up;	/* we own the trace: only then may we stop it or tear it down */
 	bool started;
 	size_t n_cpus; /* channels found so far */
 	uint32_t *cpus;
@@ -21,6 +29,12 @@ struct relay_device {
 
 struct relay_source {
 	struct trace_source source;
+	struct guardian guardian;
+	/*
+	 * enum relay_owner of each device's trace: only ours may be stopped or torn down. In memory
+	 * that the guardian shares.
+	 */
+	_Atomic int *owners;
 	/* The session's thread samples and stops while the collector's looks around. */
 	pthread_mutex_t lock;
 	struct relay_device *devices; /* what changes in them after the set-up: under the lock */

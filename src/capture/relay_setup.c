@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 int relay_open_at(const struct relay_source *relay, int dir_fd, const char *name, int flags)
 {
@@ -82,20 +83,31 @@ static int setup_v2(const struct trace_source *source, int fd, char name[LOG_NAM
 	return 0;
 }
 
+/* Is there a trace of this queue, whoever made it? Unknown is taken for yes. */
+static bool has_trace(const struct trace_source *source, const struct block_device *device)
+{
+	uint64_t enabled;
+	int r = sysroot_read_u64(source->root, &enabled, "/sys/dev/block/%u:%u/trace/enable",
+				 major(device->number), minor(device->number));
+
+	return r < 0 || enabled;
+}
+
 static int setup_once(struct relay_source *relay, size_t i)
 {
 	struct trace_source *source = &relay->source;
-	struct relay_device *device = &relay->devices[i];
 	struct log_device *log = &source->log_devices[i];
-	bool v2 = has_v2(source, device->fd);
-	int r = v2 ? setup_v2(source, device->fd, log->name)
-		   : setup_v1(source, device->fd, log->name);
+	int fd = relay->devices[i].fd;
+	bool v2 = has_v2(source, fd);
+	int r;
 
-	if (r < 0)
-		return r;
-	device->set_up = true;
+	/* Should we be killed inside of the call, the guardian knows what to think of a trace. */
+	if (!has_trace(source, &source->devices[i]))
+		relay->owners[i] = RELAY_ABOUT_TO_BE;
+	r = v2 ? setup_v2(source, fd, log->name) : setup_v1(source, fd, log->name);
+	relay->owners[i] = r < 0 ? RELAY_NOT_OURS : RELAY_OURS;
 	log->protocol = v2 ? 2 : 1;
-	return 0;
+	return r;
 }
 
 static int make_trace(struct relay_source *relay, size_t i, struct why *why)

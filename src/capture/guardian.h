@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * A process that outlives a recorder which dies by any means, and then gives the kernel back what
+ * the recorder took. It sits in a session of its own, so that no terminal's signal reaches both.
+ */
+#ifndef BLKBOX_CAPTURE_GUARDIAN_H
+#define BLKBOX_CAPTURE_GUARDIAN_H
+
+#include "why.h"
+
+#include <stddef.h>
+
+struct guardian {
+	int fd; /* a byte sends it away; end of file when it has ended; -1: there is none */
+};
+
+/**
+ * Forks it. Before the first set-up call.
+ *
+ * @restore: called in the guardian when this process is dead. It sees memory as it is now; what
+ *           changes later must be in shared memory.
+ * @keep: descriptors that @restore needs; all others are closed in the guardian
+ */
+int guardian_start(struct guardian *guardian, void (*restore)(void *context), void *context,
+		   const int *keep, size_t n_keep, struct why *why);
+/** Everything is given back: sends it away and waits until it is gone. */
+void guardian_release(struct guardian *guardian);
+
+#endif
