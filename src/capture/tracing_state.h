@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The machine's tracing state: what a recording through ftrace changes, and how it is put back.
+ *
+ * What was there before is also in /run/blkbox/tracing, so that any process can put it back after
+ * the recorder died: tracing_state_recover(). A value that somebody else changed in the meantime
+ * is theirs, and stays.
+ */
+#ifndef BLKBOX_CAPTURE_TRACING_STATE_H
+#define BLKBOX_CAPTURE_TRACING_STATE_H
+
+#include "process.h"
+#include "sysroot.h"
+#include "why.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+	TRACING_FILE_BYTES = 48,
+	TRACING_VALUE_BYTES = 64
+};
+
+/** A file of tracefs that we change. */
+struct tracing_item {
+	char file[TRACING_FILE_BYTES];
+	char before[TRACING_VALUE_BYTES];
+	char ours[TRACING_VALUE_BYTES]; /* as it reads by now; empty: we are about to write it */
+	bool touched;
+};
+
+struct tracing_state {
+	char tracefs[PATH_MAX];
+	struct tracing_item *items;
+	size_t n_items;
+	uint32_t *devices; /* major << 20 | minor: whose trace/enable we set */
+	size_t n_devices;
+	/* Whose state it is. */
+	char boot_id[BOOT_ID_BYTES];
+	pid_t pid;
+	uint64_t start_ticks;
+};
+
+/** Reads what is there. Nothing is changed. @tracefs: where it is mounted. */
+int tracing_state_save(const struct sysroot *root, const char *tracefs, struct tracing_state *ret,
+		       struct why *why);
+void tracing_state_deinit(struct tracing_state *state);
+
+/**
+ * Changes a file of tracefs ("trace_clock"), or, as "buffer_size_kb", the buffers of all CPUs.
+ * A file that this kernel does not have is -ENOENT. Others: from the kernel, without a sentence.
+ */
+int tracing_state_set(const struct sysroot *root, struct tracing_state *state, const char *file,
+		      const char *value);
+/** Notes a device whose trace/enable is about to be set. */
+int tracing_state_add_device(const struct sysroot *root, struct tracing_state *state,
+			     uint32_t device);
+
+/**
+ * Puts everything back and forgets it, on disk too. Nobody of us may have trace_pipe_raw open any
+ * more. On failure as much as possible has been put back, and the rest is noted still.
+ */
+int tracing_state_restore(const struct sysroot *root, struct tracing_state *state, struct why *why);
+
+/**
+ * Puts back what a recorder that is dead left behind. 1 = it was so, 0 = there was nothing,
+ * -EBUSY = that recorder is alive; nothing is touched.
+ */
+int tracing_state_recover(const struct sysroot *root, struct why *why);
+
+/** Notes it on disk, whole or not at all. */
+int tracing_state_store(const struct sysroot *root, const struct tracing_state *state);
+/** -ENOENT: there is none; -EINVAL: damaged. */
+int tracing_state_load(const struct sysroot *root, struct tracing_state *ret);
+void tracing_state_forget(const struct sysroot *root);
+
+#endif
