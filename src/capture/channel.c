@@ -24,6 +24,12 @@ int channel_adopt_create(const struct log_channel *id, int fd_, size_t ring_byte
 	return 0;
 }
 
+void channel_close(struct channel *channel)
+{
+	close_keep_errno(channel->fd);
+	channel->fd = -1;
+}
+
 void channel_destroy(struct channel *channel)
 {
 	if (!channel)

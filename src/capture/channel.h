@@ -18,6 +18,7 @@ struct channel {
 
 	/* The reader's own. */
 	uint64_t bytes_read;
+	uint64_t pass_ns;     /* when the reader's present pass over it began (CLOCK_MONOTONIC) */
 	unsigned empty_reads; /* in a row, after STOP */
 	bool finished;	      /* drained after STOP, or gone */
 
@@ -31,6 +32,8 @@ struct channel {
 /** Adopts @fd. @ring_bytes: power of two. */
 int channel_adopt_create(const struct log_channel *id, int fd, size_t ring_bytes,
 			 struct channel **ret);
+/** Closes the file; what is in the ring stays. Its reader has ended. */
+void channel_close(struct channel *channel);
 void channel_destroy(struct channel *channel);
 
 #endif

@@ -118,6 +118,21 @@ int collector_write_drops(struct collector *collector, struct why *why)
 	return collector->sink->drops(collector->sink->context, drops, n, why);
 }
 
+int collector_write_names(struct collector *collector, bool at_end, struct why *why)
+{
+	struct trace_source *source = collector->shared->source;
+	const struct span_sink *sink = collector->sink;
+	_cleanup_free_ struct log_name *names = NULL;
+	ssize_t n;
+
+	if (!source->ops->collect_names || !sink->names)
+		return 0;
+	n = source->ops->collect_names(source, at_end, &names);
+	if (n < 0)
+		return why_errno(why, (int)n, "cannot find out the names of processes");
+	return n ? sink->names(sink->context, names, (size_t)n, why) : 0;
+}
+
 static bool all_gone(const struct collector *collector)
 {
 	for (size_t i = 0; i < collector->intake.n_channels; i++) {
@@ -128,8 +143,23 @@ static bool all_gone(const struct collector *collector)
 	return collector->intake.n_channels > 0;
 }
 
+/* Events of all devices in a channel that they share. */
+static uint64_t count_shared(struct trace_source *source, const struct channel *channel)
+{
+	uint64_t events = 0;
+
+	for (uint32_t i = 0; i < source->n_devices; i++) {
+		struct log_total total;
+
+		source->ops->count(source, channel->id.cpu, i, &total);
+		events += total.events;
+	}
+	return events;
+}
+
 static void publish_progress(struct collector *collector)
 {
+	struct trace_source *source = collector->shared->source;
 	const struct span_sink *sink = collector->sink;
 	uint64_t events = 0, bytes = 0;
 
@@ -137,7 +167,8 @@ static void publish_progress(struct collector *collector)
 		struct log_total total;
 
 		sink->total(sink->context, (uint32_t)i, &total);
-		events += total.events;
+		events += source->ops->count ? count_shared(source, collector->intake.channels[i])
+					     : total.events;
 		bytes += total.bytes;
 	}
 	atomic_store_explicit(&collector->events, events, memory_order_relaxed);
@@ -154,6 +185,8 @@ static int tick(struct collector *collector, struct why *why)
 
 	source->ops->sample_drops(source, false);
 	r = collector_write_drops(collector, why);
+	if (r >= 0)
+		r = collector_write_names(collector, false, why);
 	if (r >= 0 && sink->clock && collector->ticks % CLOCK_SAMPLE_TICKS == 0)
 		r = sink->clock(sink->context, why);
 	if (r < 0)

@@ -66,6 +66,9 @@ const struct remarks *collector_remarks(const struct collector *collector);
 /** Hands what the drop tracker has gathered to the sink. Collector thread, or after its join. */
 int collector_write_drops(struct collector *collector, struct why *why);
 
+/** The same for names that the source has learnt. @at_end: look for all that are missing. */
+int collector_write_names(struct collector *collector, bool at_end, struct why *why);
+
 void collector_progress(const struct collector *collector, struct progress *ret);
 /** The channels, by number. After collector_join(). Borrowed. */
 size_t collector_channels(const struct collector *collector, struct channel *const **ret);

@@ -166,6 +166,9 @@ void intake_join(struct intake *intake)
 {
 	for (size_t i = 0; i < intake->n_readers; i++)
 		reader_join(intake->readers[i]);
+	/* The kernel does not let go of its trace buffer while somebody may read it. */
+	for (size_t i = 0; i < intake->n_channels; i++)
+		channel_close(intake->channels[i]);
 }
 
 bool intake_ended(const struct intake *intake)

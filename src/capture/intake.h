@@ -34,6 +34,7 @@ int intake_find_channels(struct intake *intake, const struct span_sink *sink, st
 void intake_settle(struct intake *intake, int timeout_ms);
 /** Wakes all readers, to look at the phase. */
 void intake_kick(struct intake *intake);
+/** Waits until all readers have ended, and closes the channels' files. */
 void intake_join(struct intake *intake);
 /** True if no reader will add anything any more. Collector's thread. */
 bool intake_ended(const struct intake *intake);

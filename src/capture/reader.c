@@ -117,15 +117,15 @@ static struct pass pass_over(struct reader *reader, enum phase phase)
 
 	for (size_t i = 0; i < reader->n; i++) {
 		struct channel *channel = reader->channels[i];
-		uint64_t before_ns = clock_mono_ns();
 
 		if (channel->finished)
 			continue;
+		channel->pass_ns = clock_mono_ns();
 		if (drain(reader, channel, mode))
 			pass.moved = true;
 		if (mode == READ_LIVE && !is_full(reader, channel))
 			/* Release: whoever sees the time sees the bytes in the ring. */
-			atomic_store_explicit(&channel->complete_until_ns, before_ns,
+			atomic_store_explicit(&channel->complete_until_ns, channel->pass_ns,
 					      memory_order_release);
 		pass.finished &= channel->finished;
 	}
@@ -199,10 +199,12 @@ static void *reader_main(void *argument)
 		pass = pass_over(reader, phase);
 		if (pass.finished)
 			break;
-		if (!pass.moved || reader->shared->live) {
-			wait_for_news(reader, phase, said_data && !pass.moved);
-			said_data = kernel_said_data(reader);
-		}
+		/*
+		 * Also after bytes came: what is there by now makes poll() return at once, and a
+		 * kernel that waits until there is more of it is not asked for every bit.
+		 */
+		wait_for_news(reader, phase, said_data && !pass.moved);
+		said_data = kernel_said_data(reader);
 	}
 	/* Release pairs with the acquire in reader_ended(): all our bytes are in the rings. */
 	atomic_store_explicit(&reader->ended, true, memory_order_release);

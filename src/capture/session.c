@@ -174,6 +174,9 @@ static int start_parts(struct session *session, struct why *why)
 	if (r < 0)
 		return r;
 	session->set_up = true;
+	/* Pages of the kernel's trace buffer may have been made larger than usual. */
+	if (session->ring_bytes < source->ops->read_unit)
+		session->ring_bytes = source->ops->read_unit;
 	r = collector_create(&session->shared, session->sink, session->ring_bytes,
 			     &session->collector);
 	if (r < 0)
@@ -255,6 +258,8 @@ static int finish_sink(struct session *session, enum log_end_reason reason, stru
 	const struct span_sink *sink = session->sink;
 	int r = collector_write_drops(session->collector, why);
 
+	if (r >= 0)
+		r = collector_write_names(session->collector, true, why);
 	if (r >= 0 && sink->clock)
 		r = sink->clock(sink->context, why);
 	if (r >= 0 && sink->finish)
@@ -271,6 +276,7 @@ int session_stop(struct session *session, enum log_end_reason reason, struct ses
 {
 	struct trace_source *source = session->source;
 	struct why stop_why = {""};
+	struct why audit_why = {""};
 	int stop_result, failure, r;
 
 	if (collector_end_reason(session->collector))
@@ -282,6 +288,9 @@ int session_stop(struct session *session, enum log_end_reason reason, struct ses
 	set_phase(session, PHASE_STOPPED);
 	collector_join(session->collector);
 	source->ops->sample_drops(source, true);
+	/* Pages were left behind if the output failed: that is told already. */
+	if (source->ops->audit && collector_failure(session->collector, NULL) >= 0)
+		source->ops->audit(source, &audit_why);
 
 	failure = collector_failure(session->collector, why);
 	if (failure >= 0)
@@ -292,7 +301,8 @@ int session_stop(struct session *session, enum log_end_reason reason, struct ses
 	session->set_up = false;
 	session->started = false;
 	session_remove_state(session);
-	session_make_report(session, reason, failure, stop_result, &stop_why, ret);
+	session_make_report(session, reason, failure, stop_result ? &stop_why : NULL,
+			    audit_why.text[0] ? &audit_why : NULL, ret);
 	return failure < 0 ? failure : r;
 }
 

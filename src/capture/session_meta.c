@@ -70,6 +70,8 @@ int session_write_meta(struct session *session, struct why *why)
 	add_file(out, root, "clocksource",
 		 "/sys/devices/system/clocksource/clocksource0/current_clocksource");
 	add_options(out, &session->trace);
+	if (session->source->ops->add_meta)
+		session->source->ops->add_meta(session->source, out);
 	if (session->meta_bytes)
 		fwrite(session->meta, 1, session->meta_bytes, out);
 	if (fclose(out) != 0)

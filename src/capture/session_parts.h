@@ -50,9 +50,10 @@ void session_remove_state(struct session *session);
 /** I/Os that each device has completed since boot, from sysfs; 0 where it does not tell. */
 void session_count_ios(const struct session *session, uint64_t *ret);
 
-/** @stop_result, @stop_why: of source_ops.stop */
+/** @stop_why, @audit_why: what source_ops.stop and .audit had to say, or NULL */
 void session_make_report(struct session *session, enum log_end_reason reason, int failure,
-			 int stop_result, const struct why *stop_why, struct session_report *ret);
+			 const struct why *stop_why, const struct why *audit_why,
+			 struct session_report *ret);
 void session_free_report(struct session *session);
 
 #endif

@@ -58,6 +58,29 @@ static bool moved_unseen(const struct session *session, size_t i)
 	       !session->device_reports[i].events && !session->device_reports[i].dropped;
 }
 
+static void add_total(struct device_report *device, const struct log_total *total)
+{
+	device->events += total->events;
+	device->notes += total->notes;
+	device->bytes += total->bytes;
+}
+
+/* A channel that all devices share: its source knows whose the events are. */
+static void report_shared(struct session *session, struct channel_report *channel)
+{
+	struct trace_source *source = session->source;
+
+	for (uint32_t i = 0; i < session->n_devices; i++) {
+		struct log_total total;
+
+		source->ops->count(source, channel->id.cpu, i, &total);
+		channel->total.events += total.events;
+		channel->total.notes += total.notes;
+		if (session->device_reports)
+			add_total(&session->device_reports[i], &total);
+	}
+}
+
 static void report_channels(struct session *session, struct session_report *report)
 {
 	struct channel *const *channels;
@@ -74,11 +97,12 @@ static void report_channels(struct session *session, struct session_report *repo
 		session->sink->total(session->sink->context, (uint32_t)i, &channel->total);
 		channel->full_waits = channels[i]->full_waits;
 		report->full_waits += channel->full_waits;
-		if (device >= session->n_devices || !session->device_reports)
-			continue;
-		session->device_reports[device].events += channel->total.events;
-		session->device_reports[device].notes += channel->total.notes;
-		session->device_reports[device].bytes += channel->total.bytes;
+		if (session->source->ops->count) {
+			channel->total.events = channel->total.notes = 0;
+			report_shared(session, channel);
+		} else if (device < session->n_devices && session->device_reports) {
+			add_total(&session->device_reports[device], &channel->total);
+		}
 	}
 	report->channels = session->channel_reports;
 	report->n_channels = n;
@@ -105,14 +129,17 @@ static void report_devices(struct session *session, struct session_report *repor
 }
 
 void session_make_report(struct session *session, enum log_end_reason reason, int failure,
-			 int stop_result, const struct why *stop_why, struct session_report *ret)
+			 const struct why *stop_why, const struct why *audit_why,
+			 struct session_report *ret)
 {
 	*ret = (struct session_report){.reason = reason, .source = session->source->ops->name};
 	session->remarks = *collector_remarks(session->collector);
 	report_devices(session, ret);
 	report_channels(session, ret);
-	if (stop_result != 0 && !session->remarks.n)
+	if (stop_why && !session->remarks.n)
 		add_remark(session, stop_why);
+	if (audit_why)
+		add_remark(session, audit_why);
 	for (size_t i = 0; session->device_reports && i < session->n_devices; i++) {
 		struct why unseen;
 

@@ -1,13 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 #include "session_parts.h"
 
+#include "preflight.h"
 #include "state.h"
+#include "tracing_state.h"
+
+/* Relay where it can be had; what speaks against it becomes the session's notice. */
+static int choose_kind(struct session *session, enum source_kind *ret, struct why *why)
+{
+	_cleanup_(preflight_deinit) struct preflight preflight = {0};
+	struct why reason = {""};
+	int r;
+
+	/* A recorder that died may have left the tracer on. If it cannot be put back, we hear why.
+	 */
+	tracing_state_recover(session->root, NULL);
+	r = preflight_run(session->root, session->kernel, session->trace.debugfs, session->devices,
+			  session->n_devices, &preflight, why);
+	if (r >= 0)
+		r = preflight_source(&preflight, SOURCE_AUTO, SOURCES_BUILT, ret, &reason);
+	if (r < 0)
+		return reason.text[0] ? why_set(why, r, "%s", reason.text) : r;
+	if (*ret == SOURCE_FTRACE)
+		why_set(&session->notice, 0, "recording through %s", reason.text);
+	return 0;
+}
 
 int session_choose_source(struct session *session, struct trace_source **ret, struct why *why)
 {
-	(void)session;
-	return relay_source_create(ret) < 0 ? why_errno(why, -ENOMEM, "cannot start a recording")
-					    : 0;
+	enum source_kind kind = session->kind;
+	int r = kind == SOURCE_AUTO ? choose_kind(session, &kind, why) : 0;
+
+	if (r < 0)
+		return r;
+	r = kind == SOURCE_FTRACE ? ftrace_source_create(ret) : relay_source_create(ret);
+	return r < 0 ? why_errno(why, r, "cannot start a recording") : 0;
 }
 
 int session_write_state(struct session *session, struct why *why)

@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum source_kind {
 	SOURCE_AUTO = 0, /* relay where it opens, else ftrace */
@@ -25,7 +26,7 @@ enum source_kind {
 
 /** The sources that this version records from: bits 1 << enum source_kind. */
 enum {
-	SOURCES_BUILT = 1 << SOURCE_RELAY
+	SOURCES_BUILT = 1 << SOURCE_RELAY | 1 << SOURCE_FTRACE
 };
 
 /** What the kernel is asked for. */
@@ -79,7 +80,27 @@ struct trace_source_ops {
 	/** Ends recording; what is buffered stays readable. 1 if somebody else had ended it before.
 	 */
 	int (*stop)(struct trace_source *source, struct why *why);
-	/** Gives everything back to the kernel; may follow any of the above. Unread bytes are gone.
+	/**
+	 * After the last read: 0 if the kernel's own count of what it handed out is what was read,
+	 * else -EBADMSG with the sentence. NULL where the kernel has no such count.
+	 */
+	int (*audit)(struct trace_source *source, struct why *why);
+	/**
+	 * Names of threads that were learnt since the last call: their number, or -errno. free()
+	 * *@ret. Collector thread, or after its end. NULL where the events tell the names.
+	 */
+	ssize_t (*collect_names)(struct trace_source *source, bool at_end, struct log_name **ret);
+	/**
+	 * What was read of device @device on @cpu so far. NULL where each has a channel of its own,
+	 * whose records the sink counts. Any thread.
+	 */
+	void (*count)(struct trace_source *source, uint32_t cpu, uint32_t device,
+		      struct log_total *ret);
+	/** Adds "key=value" strings, each with its NUL, that a reader of the log needs. Or NULL. */
+	void (*add_meta)(struct trace_source *source, FILE *out);
+	/**
+	 * Gives everything back to the kernel; may follow any of the above. Unread bytes are gone,
+	 * and the channels' files have been closed.
 	 */
 	int (*teardown)(struct trace_source *source, struct why *why);
 	void (*destroy)(struct trace_source *source);
@@ -98,5 +119,6 @@ struct trace_source {
 };
 
 int relay_source_create(struct trace_source **ret);
+int ftrace_source_create(struct trace_source **ret);
 
 #endif
