@@ -3,6 +3,7 @@
 
 #include "cleanup.h"
 #include "decoder.h"
+#include "source_ftrace.h"
 
 #include <string.h>
 
@@ -21,7 +22,18 @@ struct live_sink {
 	size_t n_channels;
 	struct log_device *devices;
 	size_t n_devices;
+	bool has_facts; /* for channels of ring-buffer pages */
+	struct ftrace_facts facts;
 };
+
+static int live_meta(void *context, const char *text, size_t size, struct why *why)
+{
+	struct live_sink *live = context;
+
+	(void)why; /* of a source without pages there are none */
+	live->has_facts = ftrace_facts_parse(text, size, &live->facts) == 0;
+	return 0;
+}
 
 static int live_devices(void *context, const struct log_device *devices, size_t n, struct why *why)
 {
@@ -35,13 +47,28 @@ static int live_devices(void *context, const struct log_device *devices, size_t 
 	return 0;
 }
 
-static int add_channel(struct live_sink *live)
+/* Only the devices that were asked for: the buffer of pages is the whole machine's. */
+static int wrap_pages(const struct live_sink *live, struct source *queue, struct source **ret)
+{
+	_cleanup_free_ uint32_t *devices = calloc(live->n_devices + 1, sizeof(*devices));
+
+	if (!devices || !live->has_facts) {
+		source_destroy(queue);
+		return devices ? -EBADMSG : -ENOMEM;
+	}
+	for (size_t i = 0; i < live->n_devices; i++)
+		devices[i] = live->devices[i].device;
+	return source_ftrace_adopt_create(queue, &live->facts, devices, live->n_devices, ret);
+}
+
+static int add_channel(struct live_sink *live, const struct log_channel *id)
 {
 	const struct merge_channel options = {.only_cpu = MERGE_ALL_CPUS};
 	struct live_channel *more =
 		reallocarray(live->channels, live->n_channels + 1, sizeof(*more));
 	struct live_channel *channel;
 	struct decoder *decoder;
+	struct source *records;
 	int r;
 
 	if (!more)
@@ -50,8 +77,11 @@ static int add_channel(struct live_sink *live)
 	channel = &more[live->n_channels];
 	*channel = (struct live_channel){0};
 	r = source_queue_create(&channel->queue);
+	records = channel->queue;
+	if (r >= 0 && id->kind == LOG_FTRACE_PAGES)
+		r = wrap_pages(live, channel->queue, &records);
 	if (r >= 0)
-		r = decoder_adopt_create(channel->queue, &decoder);
+		r = decoder_adopt_create(records, &decoder);
 	if (r < 0)
 		return r;
 	channel->decoder = decoder;
@@ -67,9 +97,8 @@ static int live_channels(void *context, const struct log_channel *channels, size
 {
 	struct live_sink *live = context;
 
-	(void)channels; /* numbered on from the last one */
 	for (size_t i = 0; i < n; i++) {
-		int r = add_channel(live);
+		int r = add_channel(live, &channels[i]);
 
 		if (r < 0)
 			return why_errno(why, r, "cannot decode the events");
@@ -140,6 +169,7 @@ int live_sink_create(struct live_sink **ret)
 		return -ENOMEM;
 	live->ops = (struct span_sink){
 		.context = live,
+		.meta = live_meta,
 		.devices = live_devices,
 		.channels = live_channels,
 		.data = live_data,

@@ -19,7 +19,7 @@ void record_report_start(const struct session *session, const struct record_args
 		fprintf(stderr, "%s%s", i ? ", " : "", devices[i].name);
 	fprintf(stderr, " (%s, %u x %s for each CPU%s)%s\n", session_source_name(session),
 		trace->buffer_count, size_format(trace->buffer_bytes).text,
-		n > 1 ? " and device" : "",
+		n > 1 && !strcmp(session_source_name(session), "relay") ? " and device" : "",
 		args->command || args->time_limit_ns ? "" : "; Ctrl-C ends it");
 	if (session_notice(session))
 		message("%s", session_notice(session));
@@ -68,6 +68,22 @@ static void print_channels(const struct session_report *report, size_t device)
 	}
 }
 
+/* One buffer for all devices: what it lost cannot be told by device. */
+static void print_shared(const struct session_report *report)
+{
+	uint64_t events = 0, bytes = 0;
+
+	if (!report->n_channels || report->channels[0].id.device_index != LOG_NO_CHANNEL)
+		return;
+	print_channels(report, LOG_NO_CHANNEL);
+	for (size_t i = 0; i < report->n_channels; i++) {
+		events += report->channels[i].total.events;
+		bytes += report->channels[i].total.bytes;
+	}
+	fprintf(stderr, "%-16s %5s %14" PRIu64 " %12.1f %10" PRIu64 "\n", "trace buffer", "all",
+		events, (double)bytes / 1024, report->dropped);
+}
+
 static void print_table(const struct session_report *report)
 {
 	fprintf(stderr, "%-16s %5s %14s %12s %10s\n", "device", "CPU", "events", "KiB", "dropped");
@@ -79,6 +95,7 @@ static void print_table(const struct session_report *report)
 			device->device.name, "all", device->events, (double)device->bytes / 1024,
 			device->dropped);
 	}
+	print_shared(report);
 }
 
 /* Which of the two it was: a ring that was full shows an output that could not keep up. */

@@ -52,6 +52,30 @@ int ftrace_facts_read(const char *(*value)(const void *context, const char *key)
 	return 0;
 }
 
+struct meta_text {
+	const char *text;
+	size_t size;
+};
+
+static const char *find_in_text(const void *context, const char *key)
+{
+	const struct meta_text *meta = context;
+	size_t length = strlen(key);
+
+	for (const char *at = meta->text; at < meta->text + meta->size; at += strlen(at) + 1) {
+		if (!strncmp(at, key, length) && at[length] == '=')
+			return at + length + 1;
+	}
+	return NULL;
+}
+
+int ftrace_facts_parse(const char *text, size_t size, struct ftrace_facts *ret)
+{
+	struct meta_text meta = {text, size};
+
+	return ftrace_facts_read(find_in_text, &meta, ret);
+}
+
 static uint16_t load_u16(const uint8_t *bytes)
 {
 	uint16_t value;

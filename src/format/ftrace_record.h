@@ -29,6 +29,9 @@ struct ftrace_facts {
 int ftrace_facts_read(const char *(*value)(const void *context, const char *key),
 		      const void *context, struct ftrace_facts *ret);
 
+/** The same from META's text itself: "key=value" strings, each ended by a NUL. */
+int ftrace_facts_parse(const char *text, size_t size, struct ftrace_facts *ret);
+
 enum ftrace_entry_kind {
 	FTRACE_RECORD,
 	FTRACE_OTHER, /* another tracer's, or somebody's trace_marker */
