@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "overview.h"
 
+#include "number.h"
 #include "wire.h"
 
 #include <string.h>
@@ -159,8 +160,9 @@ static int count_channel(struct overview *overview, struct input *input, size_t 
 			 struct why *why)
 {
 	_cleanup_(cleanup_decoder_destroy) struct decoder *decoder = NULL;
+	const struct input_channel *channels;
 	struct blkbox_event event;
-	struct source *source;
+	struct source *source; /* the decoder's */
 	int r = input_source(input, number, &source, why);
 
 	if (r < 0)
@@ -174,6 +176,9 @@ static int count_channel(struct overview *overview, struct input *input, size_t 
 			return why_set(why, r, "no memory");
 	}
 	add_health(&overview->records, decoder_health(decoder));
+	input_channels(input, &channels);
+	if (channels[number].kind == LOG_FTRACE_PAGES)
+		ftrace_counts_add(&overview->pages, source_ftrace_counts(source));
 	overview->counted = true;
 	return r;
 }
@@ -196,6 +201,17 @@ static int take_channels(struct overview *overview, struct input *input, struct 
 		}
 	}
 	return r;
+}
+
+/* The kernel's own count of what it handed out, which a log of an ftrace recording has. */
+static void check_entries(struct overview *overview, struct log_reader *log)
+{
+	const char *text = log_reader_meta(log, FTRACE_META_ENTRIES);
+	uint64_t entries = ftrace_counts_entries(&overview->pages), told;
+
+	if (!text || count_parse(text, &told, NULL) < 0)
+		return;
+	overview->missing_entries = told > entries ? told - entries : entries - told;
 }
 
 static int take_drops(struct overview *overview, struct log_reader *log)
@@ -276,6 +292,7 @@ static int fill(struct overview *overview, struct input *input, struct why *why)
 		if (r < 0)
 			return why_set(why, r, "no memory");
 		take_times(overview, log);
+		check_entries(overview, log);
 	}
 	if (overview->start_ns == UINT64_MAX)
 		overview->start_ns = 0;
@@ -308,6 +325,8 @@ bool overview_complete(const struct overview *overview, const struct input *inpu
 	struct log_reader *log = input_log(input);
 
 	if (log && !log_health_whole(log_reader_health(log)))
+		return false;
+	if (overview->missing_entries)
 		return false;
 	if (overview->counted && !decoder_health_is_whole(&overview->records))
 		return false;

@@ -9,6 +9,7 @@
 
 #include "decoder.h"
 #include "input.h"
+#include "source_ftrace.h"
 
 struct overview_cpu {
 	uint32_t cpu; /* LOG_NO_CPU = not told */
@@ -49,6 +50,10 @@ struct overview {
 	size_t n_losses;
 	bool counted; /* by reading all records: @records is told then */
 	struct decoder_health records;
+	/* Of a recording through ftrace: what was in the pages of the machine's trace buffer. */
+	struct ftrace_counts pages;
+	uint64_t missing_entries; /* that the kernel handed out, or too many: they differ by so many
+				   */
 };
 
 /** -ENOMEM, or an error of reading. On failure there is nothing to deinitialise. */

@@ -10,31 +10,12 @@ enum {
 	SPLIT_DISORDER_NS = 100000000
 };
 
-static int foreign_add(struct recording_foreign *foreign, const struct ftrace_foreign *device)
-{
-	struct ftrace_foreign *devices;
-	size_t i = 0;
-
-	while (i < foreign->n && foreign->devices[i].device != device->device)
-		i++;
-	if (i == foreign->n) {
-		devices = reallocarray(foreign->devices, foreign->n + 1, sizeof(*devices));
-		if (!devices)
-			return -ENOMEM;
-		foreign->devices = devices;
-		devices[foreign->n++] = (struct ftrace_foreign){.device = device->device};
-	}
-	foreign->devices[i].count += device->count;
-	return 0;
-}
-
 static void part_deinit(struct part *part)
 {
 	for (size_t i = 0; i < part->n_surveys; i++)
 		survey_deinit(&part->surveys[i]);
 	free(part->surveys);
 	free(part->anchors);
-	free(part->foreign.devices);
 	names_destroy(part->names);
 	input_close(part->input);
 }
@@ -52,44 +33,15 @@ void recording_close(struct recording *recording)
 	free(recording);
 }
 
-static int adopt_decoder(struct source *source, struct decoder **ret, struct why *why)
+static int open_decoder(struct part *part, size_t channel, struct decoder **ret, struct why *why)
 {
-	int r = decoder_adopt_create(source, ret);
+	struct source *source;
+	int r = input_source(part->input, channel, &source, why);
 
-	return r < 0 ? why_set(why, r, "no memory") : 0;
-}
-
-/* What else was in the pages of a buffer that is the whole machine's. */
-static int note_foreign(struct part *part, const struct source *source, struct why *why)
-{
-	const struct ftrace_counts *counts = source_ftrace_counts(source);
-
-	for (size_t i = 0; i < counts->n_foreign; i++) {
-		int r = foreign_add(&part->foreign, &counts->foreign_devices[i]);
-
-		if (r < 0)
-			return why_set(why, r, "no memory");
-	}
-	part->foreign.other += counts->other;
-	return 0;
-}
-
-static int survey_one(struct part *part, const struct input_channel *channel, size_t i,
-		      struct why *why)
-{
-	_cleanup_(cleanup_decoder_destroy) struct decoder *decoder = NULL;
-	struct source *source; /* the decoder's */
-	int r = input_source(part->input, i, &source, why);
-
-	if (r == 0)
-		r = adopt_decoder(source, &decoder, why);
 	if (r < 0)
 		return r;
-	part->n_surveys = i + 1;
-	r = survey_channel(&part->surveys[i], decoder, part->names, why);
-	if (r < 0)
-		return why_prefix(why, r, "%s", channel->name);
-	return channel->kind == LOG_FTRACE_PAGES ? note_foreign(part, source, why) : 0;
+	r = decoder_adopt_create(source, ret);
+	return r < 0 ? why_set(why, r, "no memory") : 0;
 }
 
 static int survey_part(struct part *part, struct why *why)
@@ -101,9 +53,18 @@ static int survey_part(struct part *part, struct why *why)
 	part->surveys = n ? calloc(n, sizeof(*part->surveys)) : NULL;
 	if (r < 0 || (n && !part->surveys))
 		return why_set(why, -ENOMEM, "no memory");
-	for (size_t i = 0; i < n && r == 0; i++)
-		r = survey_one(part, &channels[i], i, why);
-	return r;
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_(cleanup_decoder_destroy) struct decoder *decoder = NULL;
+
+		r = open_decoder(part, i, &decoder, why);
+		if (r < 0)
+			return r;
+		part->n_surveys = i + 1;
+		r = survey_channel(&part->surveys[i], decoder, part->names, why);
+		if (r < 0)
+			return why_prefix(why, r, "%s", channels[i].name);
+	}
+	return 0;
 }
 
 /* Names that the recorder found itself, and its clock samples. */
@@ -165,11 +126,8 @@ static int add_channel(struct recording *recording, size_t tag, size_t i, uint32
 		.tag = (uint32_t)tag,
 	};
 	struct decoder *decoder;
-	struct source *source;
-	int r = input_source(part->input, i, &source, why);
+	int r = open_decoder(part, i, &decoder, why);
 
-	if (r == 0)
-		r = adopt_decoder(source, &decoder, why);
 	if (r < 0)
 		return r;
 	r = merge_adopt(recording->merge, decoder, &channel);
@@ -254,11 +212,6 @@ size_t recording_losses(const struct recording *recording, const struct recordin
 {
 	*ret = recording->losses;
 	return recording->n_losses;
-}
-
-const struct recording_foreign *recording_foreign(const struct recording *recording, uint32_t tag)
-{
-	return &recording->parts[tag].foreign;
 }
 
 const char *recording_comm(const struct recording *recording, uint32_t tag, uint32_t pid,

@@ -17,7 +17,6 @@
 #include "input.h"
 #include "merge.h"
 #include "names.h"
-#include "source_ftrace.h"
 
 /** Moments of a recording's own time; names of its devices: all that sinks need to know. */
 struct recording_info {
@@ -52,13 +51,6 @@ struct recording_loss {
 	uint32_t tag;
 };
 
-/** What else was in the buffer that an input was recorded from, and is not among its events. */
-struct recording_foreign {
-	struct ftrace_foreign *devices; /* that somebody else traced meanwhile */
-	size_t n;
-	uint64_t other; /* entries that are no events of a block device */
-};
-
 struct recording;
 
 /** Opens and surveys. Fails with what input_open() fails with; -EINVAL: no common clock. */
@@ -78,12 +70,8 @@ size_t recording_devices(const struct recording *recording, const struct recordi
 /** Name of a device, "major,minor" if it has none. Borrowed. */
 const char *recording_device_name(const struct recording *recording, uint32_t tag, uint32_t device);
 size_t recording_losses(const struct recording *recording, const struct recording_loss **ret);
-/** Of the ftrace source; all others have nothing of that kind. @tag: of the input. */
-const struct recording_foreign *recording_foreign(const struct recording *recording, uint32_t tag);
-/**
- * Process name, or NULL. Late notes count. @cpu: of the event; thread 0 has a name on each.
- * Borrowed.
- */
+/** Process name, or NULL. Late notes count. @cpu: of the event; thread 0 has a name on each.
+ * Borrowed. */
 const char *recording_comm(const struct recording *recording, uint32_t tag, uint32_t pid,
 			   uint32_t cpu, uint64_t time_ns);
 size_t recording_inputs(const struct recording *recording);

@@ -15,7 +15,6 @@ struct part {
 	struct survey *surveys; /* one for each channel */
 	size_t n_surveys;
 	struct names *names;
-	struct recording_foreign foreign;
 	struct anchor *anchors; /* of the whole input, in order of time */
 	size_t n_anchors;
 	int64_t shift_ns; /* from its clock to the recording's */

@@ -315,7 +315,21 @@ static void ftrace_count(struct trace_source *source, uint32_t cpu, uint32_t dev
 	ret->bytes = count->bytes;
 }
 
-static void ftrace_add_meta(struct trace_source *source, FILE *out)
+/* As the kernel counts them; a reader of the log will count once more. */
+static void add_entries(const struct ftrace_source *ftrace, FILE *out)
+{
+	uint64_t entries = 0;
+
+	for (unsigned cpu = 0; cpu < ftrace->cpus_room; cpu++) {
+		struct ftrace_stats stats;
+
+		if (ftrace->cpus[cpu] && ftrace_cpu_stats(ftrace, cpu, &stats) == 0)
+			entries += stats.read;
+	}
+	fprintf(out, FTRACE_META_ENTRIES "=%llu%c", (unsigned long long)entries, '\0');
+}
+
+static void ftrace_add_meta(struct trace_source *source, FILE *out, bool at_end)
 {
 	const struct ftrace_source *ftrace = to_ftrace(source);
 	const struct ftrace_facts *facts = &ftrace->facts;
@@ -330,6 +344,10 @@ static void ftrace_add_meta(struct trace_source *source, FILE *out)
 		{FTRACE_META_PROTOCOL, facts->protocol},
 	};
 
+	if (at_end) {
+		add_entries(ftrace, out);
+		return;
+	}
 	fprintf(out, "trace_clock=mono%c", '\0');
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		fprintf(out, "%s=%u%c", keys[i].key, keys[i].value, '\0');

@@ -260,6 +260,8 @@ static int finish_sink(struct session *session, enum log_end_reason reason, stru
 
 	if (r >= 0)
 		r = collector_write_names(session->collector, true, why);
+	if (r >= 0)
+		r = session_write_end_meta(session, why);
 	if (r >= 0 && sink->clock)
 		r = sink->clock(sink->context, why);
 	if (r >= 0 && sink->finish)

@@ -71,10 +71,28 @@ int session_write_meta(struct session *session, struct why *why)
 		 "/sys/devices/system/clocksource/clocksource0/current_clocksource");
 	add_options(out, &session->trace);
 	if (session->source->ops->add_meta)
-		session->source->ops->add_meta(session->source, out);
+		session->source->ops->add_meta(session->source, out, false);
 	if (session->meta_bytes)
 		fwrite(session->meta, 1, session->meta_bytes, out);
 	if (fclose(out) != 0)
 		return why_errno(why, -ENOMEM, "cannot describe the recording");
 	return session->sink->meta(session->sink->context, text, size, why);
+}
+
+int session_write_end_meta(struct session *session, struct why *why)
+{
+	const struct span_sink *sink = session->sink;
+	_cleanup_free_ char *text = NULL;
+	size_t size = 0;
+	FILE *out;
+
+	if (!session->source->ops->add_meta || !sink->meta)
+		return 0;
+	out = open_memstream(&text, &size);
+	if (!out)
+		return why_errno(why, -ENOMEM, "cannot describe the recording");
+	session->source->ops->add_meta(session->source, out, true);
+	if (fclose(out) != 0)
+		return why_errno(why, -ENOMEM, "cannot describe the recording");
+	return size ? sink->meta(sink->context, text, size, why) : 0;
 }

@@ -43,6 +43,9 @@ int session_choose_source(struct session *session, struct trace_source **ret, st
 /** Host, kernel, options: everything that a reader wants to know of a recording. */
 int session_write_meta(struct session *session, struct why *why);
 
+/** What the source has to add when everything has been read. */
+int session_write_end_meta(struct session *session, struct why *why);
+
 /** The state files under /run, by which others find out whose trace it is. */
 int session_write_state(struct session *session, struct why *why);
 void session_remove_state(struct session *session);

@@ -96,8 +96,11 @@ struct trace_source_ops {
 	 */
 	void (*count)(struct trace_source *source, uint32_t cpu, uint32_t device,
 		      struct log_total *ret);
-	/** Adds "key=value" strings, each with its NUL, that a reader of the log needs. Or NULL. */
-	void (*add_meta)(struct trace_source *source, FILE *out);
+	/**
+	 * Adds "key=value" strings, each with its NUL, for the log's META: what its reader needs,
+	 * or @at_end what the kernel counted. Or NULL.
+	 */
+	void (*add_meta)(struct trace_source *source, FILE *out, bool at_end);
 	/**
 	 * Gives everything back to the kernel; may follow any of the above. Unread bytes are gone,
 	 * and the channels' files have been closed.

@@ -34,7 +34,8 @@ static int files_meta(void *context, const char *text, size_t size, struct why *
 	struct files_sink *sink = context;
 
 	(void)why; /* of a source without pages there are none */
-	sink->has_facts = ftrace_facts_parse(text, size, &sink->facts) == 0;
+	if (ftrace_facts_parse(text, size, &sink->facts) == 0)
+		sink->has_facts = true;
 	return 0;
 }
 

@@ -88,6 +88,17 @@ static void tell_records(const struct overview *overview, const char *name)
 		fprintf(stderr,
 			"blkbox info: %s: %llu bytes at the end are of incomplete records\n", name,
 			(unsigned long long)records->cut_bytes);
+	if (overview->pages.bad || overview->pages.bad_pages)
+		fprintf(stderr,
+			"blkbox info: %s: %llu records and %llu pages of the trace buffer make no "
+			"sense\n",
+			name, (unsigned long long)overview->pages.bad,
+			(unsigned long long)overview->pages.bad_pages);
+	if (overview->missing_entries)
+		fprintf(stderr,
+			"blkbox info: %s: the kernel's count of what it handed out differs by %llu "
+			"entries from what is there\n",
+			name, (unsigned long long)overview->missing_entries);
 }
 
 static int print(const struct info *info, bool json)

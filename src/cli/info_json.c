@@ -201,6 +201,34 @@ static void put_records(struct json *json, const struct overview *overview)
 	json_object_end(json);
 }
 
+/* What the pages of a recording through ftrace held besides its events. */
+static void put_trace_buffer(struct json *json, const struct overview *overview)
+{
+	const struct ftrace_counts *pages = &overview->pages;
+
+	if (!pages->pages)
+		return;
+	json_object_begin(json, "trace_buffer");
+	json_u64(json, "pages", pages->pages);
+	json_u64(json, "entries", ftrace_counts_entries(pages));
+	json_u64(json, "missing_entries", overview->missing_entries);
+	json_u64(json, "other_entries", pages->other);
+	json_u64(json, "bad_entries", pages->bad);
+	json_u64(json, "bad_pages", pages->bad_pages);
+	json_array_begin(json, "foreign");
+	for (size_t i = 0; i < pages->n_foreign; i++) {
+		const struct ftrace_foreign *foreign = &pages->foreign_devices[i];
+
+		json_object_begin(json, NULL);
+		json_u64(json, "major", blkbox_device_major(foreign->device));
+		json_u64(json, "minor", blkbox_device_minor(foreign->device));
+		json_u64(json, "events", foreign->count);
+		json_object_end(json);
+	}
+	json_array_end(json);
+	json_object_end(json);
+}
+
 int info_print_json(const struct info *info)
 {
 	const struct overview *overview = &info->overview;
@@ -228,6 +256,7 @@ int info_print_json(const struct info *info)
 	if (log)
 		json_log_health(&json, log_reader_health(log));
 	put_records(&json, overview);
+	put_trace_buffer(&json, overview);
 	json_object_end(&json);
 	json_finish(&json);
 	return out_flush(&out);

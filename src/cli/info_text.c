@@ -235,6 +235,30 @@ static int put_losses(const struct info *info)
 	return r;
 }
 
+/* What shared the machine's trace buffer with the recording, and was left out. */
+static void put_foreign(const struct info *info)
+{
+	const struct ftrace_counts *pages = &info->overview.pages;
+
+	if (!pages->foreign && !pages->other)
+		return;
+	printf("\nAlso in the trace buffer, and left out:");
+	for (size_t i = 0; i < pages->n_foreign; i++) {
+		const struct ftrace_foreign *foreign = &pages->foreign_devices[i];
+
+		printf("%s %" PRIu64 " events of ", i ? "," : "", foreign->count);
+		if (foreign->device)
+			printf("device %u:%u", blkbox_device_major(foreign->device),
+			       blkbox_device_minor(foreign->device));
+		else
+			printf("other devices");
+	}
+	if (pages->other)
+		printf("%s %" PRIu64 " entries that are no events of a device",
+		       pages->n_foreign ? "," : "", pages->other);
+	putchar('\n');
+}
+
 int info_print_text(const struct info *info)
 {
 	int r;
@@ -247,5 +271,6 @@ int info_print_text(const struct info *info)
 	r = put_devices(info);
 	if (r < 0)
 		return r;
+	put_foreign(info);
 	return put_losses(info);
 }

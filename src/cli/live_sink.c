@@ -31,7 +31,8 @@ static int live_meta(void *context, const char *text, size_t size, struct why *w
 	struct live_sink *live = context;
 
 	(void)why; /* of a source without pages there are none */
-	live->has_facts = ftrace_facts_parse(text, size, &live->facts) == 0;
+	if (ftrace_facts_parse(text, size, &live->facts) == 0)
+		live->has_facts = true;
 	return 0;
 }
 

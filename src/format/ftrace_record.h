@@ -24,6 +24,8 @@ struct ftrace_facts {
 #define FTRACE_META_COMMIT_OFFSET "ftrace_commit_offset"
 #define FTRACE_META_TYPE_ID	  "ftrace_type_id"
 #define FTRACE_META_PROTOCOL	  "ftrace_protocol"
+/* Written at the end: entries of any kind that the kernel says it handed out. */
+#define FTRACE_META_ENTRIES "ftrace_entries"
 
 /** @value: of META, by key; NULL for a key that is not there. -EINVAL: not whole, or nonsense. */
 int ftrace_facts_read(const char *(*value)(const void *context, const char *key),

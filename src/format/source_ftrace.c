@@ -37,12 +37,12 @@ static struct kept_device *find_device(struct source_ftrace *s, uint32_t device)
 	return NULL;
 }
 
-static void count_foreign(struct ftrace_counts *counts, uint32_t device)
+static void count_foreign(struct ftrace_counts *counts, uint32_t device, uint64_t n)
 {
 	struct ftrace_foreign *foreign = counts->foreign_devices;
 	size_t i = 0;
 
-	counts->foreign++;
+	counts->foreign += n;
 	while (i < counts->n_foreign && foreign[i].device != device)
 		i++;
 	if (i == FTRACE_FOREIGN_MAX) {
@@ -52,7 +52,7 @@ static void count_foreign(struct ftrace_counts *counts, uint32_t device)
 		foreign[i] = (struct ftrace_foreign){.device = device};
 		counts->n_foreign++;
 	}
-	foreign[i].count++;
+	foreign[i].count += n;
 }
 
 static void take_entry(struct source_ftrace *s, const struct ftrace_entry *entry)
@@ -73,7 +73,7 @@ static void take_entry(struct source_ftrace *s, const struct ftrace_entry *entry
 	}
 	device = find_device(s, record.device);
 	if (!device) {
-		count_foreign(&s->counts, record.device);
+		count_foreign(&s->counts, record.device, 1);
 		return;
 	}
 	s->counts.records++;
@@ -236,4 +236,22 @@ int source_ftrace_adopt_create(struct source *pages, const struct ftrace_facts *
 const struct ftrace_counts *source_ftrace_counts(const struct source *source)
 {
 	return &((const struct source_ftrace *)source)->counts;
+}
+
+void ftrace_counts_add(struct ftrace_counts *sum, const struct ftrace_counts *one)
+{
+	sum->pages += one->pages;
+	sum->records += one->records;
+	sum->other += one->other;
+	sum->bad += one->bad;
+	sum->bad_pages += one->bad_pages;
+	sum->lost_pages += one->lost_pages;
+	sum->lost += one->lost;
+	for (size_t i = 0; i < one->n_foreign; i++)
+		count_foreign(sum, one->foreign_devices[i].device, one->foreign_devices[i].count);
+}
+
+uint64_t ftrace_counts_entries(const struct ftrace_counts *counts)
+{
+	return counts->records + counts->foreign + counts->other + counts->bad;
 }

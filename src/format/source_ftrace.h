@@ -34,6 +34,11 @@ struct ftrace_counts {
 	struct ftrace_foreign foreign_devices[FTRACE_FOREIGN_MAX];
 };
 
+/** Adds @one to @sum, which is all zero at first. */
+void ftrace_counts_add(struct ftrace_counts *sum, const struct ftrace_counts *one);
+/** Everything that the kernel put into the pages. */
+uint64_t ftrace_counts_entries(const struct ftrace_counts *counts);
+
 /**
  * @pages: adopted, also on failure
  * @devices: whose events are kept; copied
