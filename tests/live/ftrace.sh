@@ -1,0 +1,225 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Records a loop device of the running kernel through ftrace: nothing is missing, what is lost is
+# counted, and the machine's tracing state is afterwards what it was.
+#
+# Usage: ftrace.sh BLKBOX
+set -eu
+
+skip() { echo "skipped: $1"; exit 77; }
+fail() { echo "FAILED: $1"; exit 1; }
+
+blkbox=$1
+[ "$(id -u)" = 0 ] || skip "only root may trace"
+
+# What is mounted here, nobody else sees.
+if [ -z "${LIVE_INSIDE:-}" ]; then
+	LIVE_INSIDE=1 unshare -m --propagation private "$0" "$@" && exit 0 || exit $?
+fi
+
+dir=$(mktemp -d)
+tracefs=/sys/kernel/tracing
+device= other= recorder= reader=
+clean_up() {
+	for pid in $recorder $reader; do kill -KILL "$pid" 2>/dev/null || true; done
+	for d in $device $other; do
+		echo 0 >"/sys/block/${d#/dev/}/trace/enable" || true
+		losetup -d "$d"
+	done
+	rm -rf "$dir"
+}
+trap clean_up EXIT
+
+mountpoint -q $tracefs || mount -t tracefs tracefs $tracefs 2>/dev/null || skip "no tracefs"
+grep -qw blk $tracefs/available_tracers 2>/dev/null || skip "no blk tracer, or no access to tracefs"
+[ "$(cat $tracefs/current_tracer)" = nop ] || skip "somebody uses ftrace"
+[ ! -e /run/blkbox/tracing ] || skip "somebody records through ftrace"
+grep -q '^entries: [^0]' $tracefs/per_cpu/cpu*/stats && skip "somebody has left entries in the trace buffer"
+truncate -s 64M "$dir/image"
+truncate -s 8M "$dir/image2"
+device=$(losetup -f --show "$dir/image" 2>/dev/null) || skip "no loop device"
+other=$(losetup -f --show "$dir/image2" 2>/dev/null) || skip "no second loop device"
+name=${device#/dev/}
+[ -e "/sys/block/$name/trace/enable" ] || skip "the kernel has no block tracing"
+log=$dir/log
+
+# Everything that a recording changes. A buffer that nobody has used shows "7 (expanded: 1408)",
+# and is 1408 from the first use on; sizes are whole pages.
+state() {
+	local file
+	for file in current_tracer trace_clock options/overwrite options/context-info buffer_percent \
+		saved_cmdlines_size tracing_on tracing_cpumask events/enable; do
+		echo "$file $(cat $tracefs/$file)"
+	done
+	for file in $tracefs/per_cpu/cpu*/buffer_size_kb; do
+		echo "$file $(sed 's/.*expanded: \([0-9]*\).*/\1/' "$file" |
+			awk '{ print int(($1 * 1024 + 4079) / 4080) " pages" }')"
+	done
+	for file in /sys/block/loop*/trace/*; do echo "$file $(cat "$file")"; done
+	ls /run/blkbox 2>/dev/null || true
+}
+state >"$dir/before"
+as_before() {
+	state >"$dir/after"
+	diff "$dir/before" "$dir/after" >"$dir/difference" ||
+		{ cat "$dir/difference"; fail "the tracing state differs after $1"; }
+}
+
+record() { "$blkbox" record --source ftrace --force -o "$log" "$@" >"$dir/out" 2>&1; }
+# One number of `blkbox info --json`: a Python expression on i.
+info() {
+	{ "$blkbox" info --json "$log" 2>/dev/null || true; } |
+		python3 -c 'import json, sys; i = json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"
+}
+expect() { [ "$2" = "$3" ] || { cat "$dir/out"; fail "$1: $2, not $3"; }; }
+count() { "$blkbox" dump -q -f '%a\n' "$log" 2>/dev/null | grep -cx "$1" || true; }
+ios() { awk '{ print $1 + $5 + $12 + $16 }' "/sys/block/$name/stat"; }
+write() { taskset -c "$1" dd if=/dev/zero of="$device" bs=4k count="$2" oflag=direct 2>/dev/null; }
+last_cpu=$(($(nproc --all) - 1))
+[ -e /sys/devices/system/cpu/cpu$last_cpu ] || last_cpu=0
+
+echo "== completions are the I/Os that were done, times rise, names are right"
+export device
+before=$(ios)
+record "$device" -- bash -ec "$(declare -f write); write 0 1500; write $last_cpu 500"
+done_ios=$(($(ios) - before))
+expect "writes" "$(count Q)" 2000
+expect "completions" "$(count C)" "$done_ios"
+expect "losses" "$(info 'i["dropped"]')" 0
+expect "whole" "$(info 'i["complete"]')" True
+expect "entries that differ from the kernel's count" "$(info 'i["trace_buffer"]["missing_entries"]')" 0
+expect "names of Q" "$("$blkbox" dump -q -f '%a %C\n' "$log" | grep '^Q ' | sort -u)" "Q dd"
+as_before "a recording"
+"$blkbox" export --force -o "$dir/set" "$log" 2>"$dir/out" || fail "export: $(cat "$dir/out")"
+python3 - "$dir"/set.blktrace.* <<'PYTHON' || fail "the records"
+import struct, sys
+n = 0
+for path in sys.argv[1:]:
+    data, at, last, cpu, sequence = open(path, "rb").read(), 0, 0, int(path.rsplit(".", 1)[1]), 0
+    while at < len(data):
+        magic, seq, time = struct.unpack_from("<IIQ", data, at)
+        v2 = magic == 0x65617408
+        assert v2 or magic == 0x65617407, (path, at, hex(magic))
+        where, size = struct.unpack_from("<I", data, at + (44 if v2 else 40))[0], 64 if v2 else 48
+        length, = struct.unpack_from("<H", data, at + (50 if v2 else 46))
+        assert where == cpu, (path, at, where)
+        assert time >= last, (path, at, time, last)
+        sequence += 1
+        assert seq == sequence, (path, at, seq, sequence)
+        at, last, n = at + size + length, time, n + 1
+assert n >= 2000 * 4, n
+PYTHON
+
+echo "== what a small buffer loses is counted exactly"
+record "$device" -- bash -ec "$(declare -f write); write 0 4000"
+all=$(info 'i["events"]')
+"$blkbox" record --source ftrace --force -b 4 -n 2 -o "$log" "$device" >"$dir/out" 2>&1 &
+recorder=$!
+for _ in $(seq 100); do grep -q '^blkbox: recording' "$dir/out" && break || sleep 0.1; done
+write 0 2000
+# A reader that does not come in time.
+kill -STOP $recorder
+write 0 2000
+kill -CONT $recorder
+sleep 1
+kill -INT $recorder
+status=0
+wait $recorder || status=$?
+recorder=
+dropped=$(info 'i["dropped"]')
+[ "$dropped" -gt 0 ] || fail "nothing was lost with a buffer of two pages and a reader that sleeps"
+expect "recorded + lost" $(($(info 'i["events"]') + dropped)) "$all"
+expect "losses in windows of time" "$(info 'sum(w["count"] for w in i["loss_windows"])')" "$dropped"
+expect "entries that differ from the kernel's count" "$(info 'i["trace_buffer"]["missing_entries"]')" 0
+expect "exit status with losses" $status 3
+as_before "a recording with losses"
+
+echo "== others in the buffer are told, and left out"
+record "$device" -- bash -ec "$(declare -f write)
+	echo 1 >/sys/block/${other#/dev/}/trace/enable
+	write 0 10; device=$other write 0 20
+	echo hello >$tracefs/trace_marker
+	echo 0 >/sys/block/${other#/dev/}/trace/enable"
+expect "own writes" "$(count Q)" 10
+expect "foreign devices" "$(info 'len(i["trace_buffer"]["foreign"])')" 1
+[ "$(info 'i["trace_buffer"]["foreign"][0]["events"]')" -ge 80 ] || fail "foreign events"
+expect "other entries" "$(info 'i["trace_buffer"]["other_entries"]')" 1
+as_before "a shared buffer"
+
+echo "== two devices, and filters"
+record "$device" "$other" -- bash -ec "$(declare -f write); write 0 30; device=$other write 0 40"
+expect "Q of two devices" "$(count Q)" 70
+expect "devices" "$(info '[d["name"] for d in i["devices"]]')" "['$name', '${other#/dev/}']"
+record -a complete "$device" -- bash -ec "$(declare -f write); write 0 30"
+expect "actions with -a complete" "$("$blkbox" dump -q -f '%a\n' "$log" | sort | uniq -c | xargs)" "30 C"
+record --sectors 80-159 "$device" -- bash -ec "$(declare -f write); write 0 30"
+# Sector 0 passes every range: the kernel takes it for "none".
+expect "Q with --sectors" "$(count Q)" 11
+record -w 100ms --pid 1 "$device"
+expect "events of a thread that does nothing" "$(info 'i["events"]')" 0
+as_before "filters"
+
+echo "== every way out leaves the state as it was"
+for signal in INT TERM HUP; do
+	"$blkbox" record --source ftrace --force -o "$log" "$device" >"$dir/out" 2>&1 &
+	recorder=$!
+	for _ in $(seq 100); do grep -q '^blkbox: recording' "$dir/out" && break || sleep 0.1; done
+	write 0 100
+	kill -$signal $recorder
+	wait $recorder || fail "exit status $? after SIG$signal"
+	recorder=
+	expect "Q before SIG$signal" "$(count Q)" 100
+	as_before "SIG$signal"
+done
+if "$blkbox" record --source ftrace -o /dev/full "$device" -- \
+	bash -ec "$(declare -f write); write 0 20000" >"$dir/out" 2>&1; then
+	fail "an output that is full is no failure"
+fi
+as_before "a failing output"
+record "$device" -- /does/not/exist && fail "a command that is not there"
+as_before "a failing command"
+"$blkbox" record --source ftrace --force -o "$log" "$device" >"$dir/out" 2>&1 &
+recorder=$!
+for _ in $(seq 100); do grep -q '^blkbox: recording' "$dir/out" && break || sleep 0.1; done
+kill -KILL $recorder
+wait $recorder 2>/dev/null || true
+recorder=
+record "$device" -- bash -ec "$(declare -f write); write 0 100" ||
+	{ cat "$dir/out"; fail "after a recorder that was killed"; }
+expect "Q after a recorder that was killed" "$(count Q)" 100
+rm -f "$log.part"
+as_before "SIGKILL and one more recording"
+
+echo "== nobody is pushed aside"
+# refused WORD WHAT: by a sentence with WORD.
+refused() {
+	if record "$device" -- true; then fail "recorded in spite of $2"; fi
+	grep -q -- "$1" "$dir/out" || { cat "$dir/out"; fail "$2: the sentence lacks '$1'"; }
+}
+echo blk >$tracefs/current_tracer
+refused "'blk'" "a tracer"
+echo nop >$tracefs/current_tracer
+event=$(cd $tracefs/events && ls -d block/block_rq_issue sched/sched_switch 2>/dev/null | head -n 1)
+if [ -n "$event" ]; then
+	echo 1 >"$tracefs/events/$event/enable"
+	refused "${event#*/}" "trace events"
+	echo 0 >"$tracefs/events/$event/enable"
+	echo >$tracefs/trace
+fi
+echo unread >$tracefs/trace_marker
+refused "1 entries" "an entry that nobody has read"
+echo >$tracefs/trace
+cat $tracefs/trace_pipe >/dev/null &
+reader=$!
+for _ in $(seq 50); do
+	ls -l /proc/$reader/fd 2>/dev/null | grep -q trace_pipe && break || sleep 0.1
+done
+refused "cat (process $reader)" "a reader"
+kill $reader
+wait $reader 2>/dev/null || true
+reader=
+echo 1 >"/sys/block/$name/trace/enable"
+refused "$name is being traced" "a trace of the device"
+echo 0 >"/sys/block/$name/trace/enable"
+as_before "refusals"
+echo passed
