@@ -20,6 +20,7 @@ struct channel {
 	uint64_t bytes_read;
 	uint64_t pass_ns;     /* when the reader's present pass over it began (CLOCK_MONOTONIC) */
 	unsigned empty_reads; /* in a row, after STOP */
+	bool hung_up;	      /* nobody writes there any more */
 	bool finished;	      /* drained after STOP, or gone */
 
 	/* For the collector. */

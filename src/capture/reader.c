@@ -112,11 +112,12 @@ static enum read_mode reading_mode(const struct reader *reader, enum phase phase
 
 static struct pass pass_over(struct reader *reader, enum phase phase)
 {
-	enum read_mode mode = reading_mode(reader, phase);
+	enum read_mode common_mode = reading_mode(reader, phase);
 	struct pass pass = {.finished = true};
 
 	for (size_t i = 0; i < reader->n; i++) {
 		struct channel *channel = reader->channels[i];
+		enum read_mode mode = channel->hung_up ? READ_REST : common_mode;
 
 		if (channel->finished)
 			continue;
@@ -176,13 +177,24 @@ static void wait_for_news(struct reader *reader, enum phase phase, bool fruitles
 	ring_sleep_done(&reader->sleep);
 }
 
-static bool kernel_said_data(const struct reader *reader)
+/*
+ * A trace that is torn down hangs up. Only a read tells that it is gone, and the next pass must not
+ * spare it because the size of the file says that there is nothing new.
+ */
+static bool kernel_said_data(struct reader *reader)
 {
+	bool said_data = false;
+
 	for (size_t i = 0; i < reader->n; i++) {
-		if (reader->polls[i + 1].fd >= 0 && reader->polls[i + 1].revents)
-			return true;
+		const struct pollfd *poll = &reader->polls[i + 1];
+
+		if (poll->fd < 0 || !poll->revents)
+			continue;
+		said_data = true;
+		if (poll->revents & POLLHUP)
+			reader->channels[i]->hung_up = true;
 	}
-	return false;
+	return said_data;
 }
 
 static void *reader_main(void *argument)
