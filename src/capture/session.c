@@ -165,6 +165,15 @@ static int announce(struct session *session, struct why *why)
 	return r;
 }
 
+/* Whose traces these are. That it cannot be noted is told, but no reason not to record. */
+static void note_state(struct session *session)
+{
+	struct why unwritten = {""};
+
+	if (session_write_state(session, &unwritten) < 0 && !session->notice.text[0])
+		session->notice = unwritten;
+}
+
 /* Kernel set-up, channels, readers, collector: all there before the first event is made. */
 static int start_parts(struct session *session, struct why *why)
 {
@@ -177,6 +186,8 @@ static int start_parts(struct session *session, struct why *why)
 	/* Pages of the kernel's trace buffer may have been made larger than usual. */
 	if (session->ring_bytes < source->ops->read_unit)
 		session->ring_bytes = source->ops->read_unit;
+	/* Again: the protocol is known, and whoever was named as the owner is so no more. */
+	note_state(session);
 	r = collector_create(&session->shared, session->sink, session->ring_bytes,
 			     &session->collector);
 	if (r < 0)
@@ -224,7 +235,6 @@ static void abort_session(struct session *session)
 
 int session_start(struct session *session, const struct span_sink *sink, struct why *why)
 {
-	struct why unwritten = {""};
 	sigset_t all, before;
 	int r;
 
@@ -238,8 +248,7 @@ int session_start(struct session *session, const struct span_sink *sink, struct 
 	if (r < 0)
 		return r;
 	/* On disk before the first set-up: whoever finds the trace later can tell whose it was. */
-	if (session_write_state(session, &unwritten) < 0 && !session->notice.text[0])
-		session->notice = unwritten;
+	note_state(session);
 	/* Signals are the business of the caller's thread. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);

@@ -42,10 +42,13 @@ int session_write_state(struct session *session, struct why *why)
 	int result = 0;
 
 	for (size_t i = 0; i < session->n_devices; i++) {
-		int r = state_write(session->root, &session->devices[i],
-				    session->log_devices[i].protocol, session->source->ops->name,
-				    result < 0 ? NULL : why);
+		int r;
 
+		if (!session->set_up && state_of_another(session->root, session->devices[i].disk))
+			continue;
+		r = state_write(session->root, &session->devices[i],
+				session->log_devices[i].protocol, session->source->ops->name,
+				result < 0 ? NULL : why);
 		if (r < 0)
 			result = r;
 	}

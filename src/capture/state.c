@@ -156,3 +156,11 @@ bool state_owner_alive(const struct sysroot *root, const struct trace_state *sta
 	       process_read(root, state->pid, &process) == 0 &&
 	       process.start_ticks == state->start_ticks;
 }
+
+bool state_of_another(const struct sysroot *root, uint32_t disk)
+{
+	struct trace_state state;
+
+	return state_read(root, disk, &state) == 0 && state.pid != getpid() &&
+	       state_owner_alive(root, &state);
+}

@@ -27,10 +27,17 @@ struct trace_state {
 
 /**
  * Says that this process is about to trace @device; replaces what is there. To be called before the
- * kernel is set up. A failure (/run read-only or full) is to be told, but no reason not to record.
+ * kernel is set up, if there is no state_of_another(), and after it, when the trace is ours for
+ * sure. A failure (/run read-only or full) is to be told, but no reason not to record.
  */
 int state_write(const struct sysroot *root, const struct block_device *device, unsigned protocol,
 		const char *source, struct why *why);
+
+/**
+ * A living process other than this one says that it traces the disk. To be asked before set-up: if
+ * so, the kernel will most likely refuse us, and its owner is the one to be named then.
+ */
+bool state_of_another(const struct sysroot *root, uint32_t disk);
 
 /** After teardown. @disk: block_device.disk. 0 if there was none; only our own is removed. */
 int state_remove(const struct sysroot *root, uint32_t disk);

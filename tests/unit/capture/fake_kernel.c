@@ -133,9 +133,16 @@ static int fake_stat_size(void *context, int fd, uint64_t *ret)
 
 static int fake_poll(void *context, struct pollfd *fds, nfds_t n, int timeout_ms)
 {
-	int ready = poll(fds, n, timeout_ms);
+	int ready;
 
 	(void)context;
+	for (nfds_t i = 0; i < n; i++) {
+		if (fds[i].fd < 0 || !is_gone(fds[i].fd))
+			continue;
+		fds[i].revents = POLLHUP;
+		return 1;
+	}
+	ready = poll(fds, n, timeout_ms);
 	return ready < 0 ? -errno : ready;
 }
 

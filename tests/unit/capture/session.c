@@ -7,6 +7,7 @@
 #include "state.h"
 
 #include <criterion/criterion.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -206,6 +207,45 @@ Test(session, a_busy_queue_is_left_alone)
 	assert_nothing_left();
 }
 
+Test(session, whose_trace_it_is_stays_known_when_another_is_refused)
+{
+	static const char first[] = "device=sda\nboot_id=0b\npid=12\nstart_ticks=99\n"
+				    "protocol=1\nsource=relay\n";
+	char *devices[] = {sda};
+	struct trace_state state;
+
+	fake_tree_write(&tree, "/proc/sys/kernel/random/boot_id", "0b\n");
+	fake_tree_write(&tree, "/proc/12/stat",
+			"12 (first) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 99 0 0\n");
+	fake_tree_write(&tree, "/run/blkbox/8:0", first);
+	kernel.setup_errors = 1;
+	kernel.setup_error = -EBUSY;
+	cr_assert_eq(open_devices(devices, 1), 0);
+	cr_assert_eq(session_start(session, &sink.ops, &why), -EBUSY);
+	cr_assert_eq(state_read(&tree.root, SDA, &state), 0);
+	cr_assert_eq(state.pid, 12);
+}
+
+Test(session, whose_trace_it_is_is_known_with_its_protocol)
+{
+	struct trace_state state;
+
+	kernel.v2 = true;
+	/* Of a process that is about to remove it: the kernel lets us in already. */
+	fake_tree_write(&tree, "/proc/12/stat",
+			"12 (first) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 99 0 0\n");
+	fake_tree_write(&tree, "/proc/sys/kernel/random/boot_id", "0b\n");
+	fake_tree_write(
+		&tree, "/run/blkbox/8:0",
+		"device=sda\nboot_id=0b\npid=12\nstart_ticks=99\nprotocol=1\nsource=relay\n");
+	start(1);
+	cr_assert_eq(state_read(&tree.root, SDA, &state), 0);
+	cr_assert_eq(state.pid, getpid());
+	cr_assert_eq(state.protocol, 2);
+	cr_assert_eq(stop(), 0);
+	assert_nothing_left();
+}
+
 Test(session, memory_that_is_short_for_a_moment_is_asked_for_again)
 {
 	kernel.setup_errors = 1;
@@ -283,6 +323,24 @@ Test(session, a_device_that_is_removed_ends_its_trace_and_not_the_other_one)
 	assert_channel(0, 0, 3, 1);
 	assert_channel(1, 1, 4, 2);
 	assert_nothing_left();
+}
+
+Test(session, the_only_device_that_is_removed_ends_it)
+{
+	struct pollfd end;
+
+	start(1);
+	emit("sda", 0, 3, 1);
+	sleep(1);
+	/* All that is finished has been read: only its poll tells that the file is dead. */
+	fake_tree_remove(&tree, "/sys/dev/block/8:0");
+	fake_kernel_end_trace(&kernel, "sda");
+	end = (struct pollfd){.fd = session_event_fd(session), .events = POLLIN};
+	cr_assert_eq(poll(&end, 1, 20000), 1, "it does not end");
+	cr_assert_eq(stop(), 0);
+	cr_assert_eq(report.reason, LOG_END_DEVICE);
+	cr_assert_not(report.complete);
+	assert_channel(0, 0, 3, 1);
 }
 
 Test(session, the_blk_tracer_started_meanwhile_is_noticed)
