@@ -138,7 +138,8 @@ void record_report_end(const struct session_report *report, const struct record_
 			fprintf(stderr, " (%s)", size_format(record_output_bytes(output)).text);
 		fputc('\n', stderr);
 	}
-	if (report->dropped)
+	/* Once the output has failed nobody reads any more: no buffer could have held it. */
+	if (report->dropped && report->reason != LOG_END_FAILURE)
 		print_advice(report);
 	if (output->counts.bent || output->counts.left_out)
 		message("protocol v1 has no words for %" PRIu64
