@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "ios.h"
+
+#include "../trace_builder.h"
+#include "recording.h"
+
+#include <criterion/criterion.h>
+
+static struct trace t;
+static struct ios *ios;
+static struct io done[64];
+
+static void set_up(void)
+{
+	t = (struct trace){0};
+	cr_assert_eq(ios_create(&ios), 0);
+}
+
+static void tear_down(void)
+{
+	ios_destroy(ios);
+	trace_free(&t);
+	test_dir_remove();
+}
+
+TestSuite(ios, .init = set_up, .fini = tear_down);
+
+static size_t run(void)
+{
+	struct recording *recording = NULL;
+	struct merge_item item;
+	char *path;
+	size_t n = 0;
+
+	trace_file(&t, "in");
+	path = (char *)test_path("in");
+	cr_assert_eq(recording_open(&path, 1, &recording, NULL), 0);
+	while (recording_next(recording, &item, NULL) == 1) {
+		int r = ios_event(ios, &item, &done[n]);
+
+		cr_assert_geq(r, 0);
+		n += (size_t)r;
+	}
+	recording_close(recording);
+	return n;
+}
+
+/* NAME-KWORKER: the owner is who queued it. */
+Test(ios, an_io_belongs_to_the_process_that_queued_it)
+{
+	TRACE(&t, .act = 'Q', .rwbs = "W", .sector = 8, .bytes = 4096, .pid = 100, .t = 1);
+	TRACE(&t, .act = 'D', .rwbs = "W", .sector = 8, .bytes = 4096, .pid = 7, .t = 2);
+	TRACE(&t, .act = 'C', .rwbs = "W", .sector = 8, .bytes = 4096, .pid = 0, .t = 5, .cpu = 1);
+	cr_assert_eq(run(), 1);
+	cr_assert_eq(done[0].pid, 100);
+	cr_assert_eq(done[0].queued_ns, 1000);
+	cr_assert_eq(done[0].issued_ns, 2000);
+	cr_assert_eq(done[0].completed_ns, 5000);
+	cr_assert_eq(done[0].operation, OPERATION_WRITE);
+	cr_assert_eq(ios_depth(ios, 0, 8 << 20), 0);
+}
+
+Test(ios, parts_complete_once_and_errors_stay)
+{
+	TRACE(&t, .act = 'D', .rwbs = "R", .sector = 8, .bytes = 8192, .t = 1);
+	TRACE(&t, .act = 'C', .rwbs = "R", .sector = 8, .bytes = 4096, .t = 2, .error = -5);
+	TRACE(&t, .act = 'C', .rwbs = "R", .sector = 16, .bytes = 4096, .t = 3);
+	cr_assert_eq(run(), 1);
+	cr_assert_eq(done[0].sector, 8);
+	cr_assert_eq(done[0].bytes, 8192);
+	cr_assert_eq(done[0].completed_ns, 3000);
+	cr_assert_eq(done[0].error, -5);
+}
+
+Test(ios, requeues_start_again_and_merges_are_parts)
+{
+	TRACE(&t, .act = 'Q', .rwbs = "W", .sector = 8, .bytes = 4096, .pid = 1, .t = 1);
+	TRACE(&t, .act = 'Q', .rwbs = "W", .sector = 16, .bytes = 4096, .pid = 2, .t = 2);
+	TRACE(&t, .act = 'M', .rwbs = "W", .sector = 16, .bytes = 4096, .pid = 2, .t = 3);
+	TRACE(&t, .act = 'D', .rwbs = "W", .sector = 8, .bytes = 8192, .t = 4);
+	TRACE(&t, .act = 'R', .rwbs = "W", .sector = 8, .bytes = 8192, .t = 5);
+	TRACE(&t, .act = 'D', .rwbs = "W", .sector = 8, .bytes = 8192, .t = 6);
+	TRACE(&t, .act = 'C', .rwbs = "W", .sector = 8, .bytes = 8192, .t = 9);
+	cr_assert_eq(run(), 1);
+	cr_assert_eq(done[0].requeues, 1);
+	cr_assert_eq(done[0].issued_ns, 6000);
+	cr_assert_eq(done[0].bytes, 8192);
+	cr_assert_eq(done[0].pid, 1);
+}
+
+/* STAT-LVM-NOTHING: a bio-based device has no issue. */
+Test(ios, bio_based_devices_go_from_queue_to_completion)
+{
+	TRACE(&t, .act = 'Q', .rwbs = "W", .sector = 8, .bytes = 4096, .t = 1);
+	TRACE(&t, .act = 'C', .rwbs = "W", .sector = 8, .bytes = 4096, .t = 5);
+	cr_assert_eq(run(), 1);
+	cr_assert_eq(done[0].issued_ns, 0);
+	cr_assert_eq(done[0].queued_ns, 1000);
+}
+
+/* LOSS-HIGH-RATE-PAIR */
+Test(ios, lost_halves_are_counted)
+{
+	uint64_t issues, completions;
+
+	for (int i = 0; i < 10; i++) {
+		TRACE(&t, .act = 'D', .rwbs = "R", .sector = 8, .bytes = 512, .t = 10 * i + 1);
+		if (i % 2)
+			TRACE(&t, .act = 'C', .rwbs = "R", .sector = 8, .bytes = 512,
+			      .t = 10 * i + 2);
+	}
+	TRACE(&t, .act = 'C', .rwbs = "R", .sector = 99, .bytes = 512, .t = 1000);
+	TRACE(&t, .act = 'C', .rwbs = "RV", .bytes = 36, .t = 1001);
+	cr_assert_eq(run(), 5);
+	ios_unmatched(ios, &issues, &completions);
+	cr_assert_eq(issues, 5);
+	cr_assert_eq(completions, 1);
+	cr_assert_eq(ios_depth(ios, 0, 8 << 20), 0);
+}
