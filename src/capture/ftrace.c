@@ -361,6 +361,8 @@ static int ftrace_teardown(struct trace_source *source, struct why *why)
 	if (!ftrace->saved)
 		return 0;
 	r = tracing_state_restore(source->root, &ftrace->state, why);
+	if (r >= 0)
+		guardian_release(&ftrace->guardian);
 	/* On failure it is tried once more by the destructor, or by whoever recovers it. */
 	ftrace->saved = r < 0;
 	return r;
@@ -371,6 +373,7 @@ static void ftrace_destroy(struct trace_source *source)
 	struct ftrace_source *ftrace = to_ftrace(source);
 
 	ftrace_teardown(source, NULL);
+	guardian_release(&ftrace->guardian);
 	for (size_t i = 0; ftrace->cpus && i < ftrace->cpus_room; i++)
 		ftrace_cpu_destroy(ftrace->cpus[i]);
 	free(ftrace->cpus);
@@ -410,6 +413,7 @@ int ftrace_source_create(struct trace_source **ret)
 		free(ftrace);
 		return r;
 	}
+	ftrace->guardian.fd = -1;
 	ftrace->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	ftrace->ops = ftrace_ops;
 	ftrace->source.ops = &ftrace->ops;

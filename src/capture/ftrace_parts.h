@@ -7,6 +7,7 @@
 #define BLKBOX_CAPTURE_FTRACE_PARTS_H
 
 #include "ftrace_record.h"
+#include "guardian.h"
 #include "name_book.h"
 #include "trace_source.h"
 #include "tracing_state.h"
@@ -46,6 +47,7 @@ struct ftrace_source {
 	struct trace_source_ops ops; /* with this machine's page size */
 	struct tracing_state state;
 	bool saved; /* @state is to be put back */
+	struct guardian guardian;
 	struct ftrace_facts facts;
 	struct name_book names;
 	/* Protects @cpus, and that looks at the losses come in the order of their values. */

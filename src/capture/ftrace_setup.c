@@ -153,6 +153,12 @@ static int set_all(struct ftrace_source *ftrace, struct why *why)
 	return r;
 }
 
+/* In the guardian: what was changed is on disk, whose it was too. */
+static void put_back(void *context)
+{
+	tracing_state_recover(context, NULL);
+}
+
 int ftrace_prepare(struct ftrace_source *ftrace, struct why *why)
 {
 	const struct trace_source *source = &ftrace->source;
@@ -170,6 +176,9 @@ int ftrace_prepare(struct ftrace_source *ftrace, struct why *why)
 		r = find_protocol(ftrace, why);
 	if (r >= 0)
 		r = tracing_state_save(source->root, tracefs, &ftrace->state, why);
+	if (r >= 0)
+		r = guardian_start(&ftrace->guardian, put_back, (void *)source->root,
+				   &source->root->fd, 1, why);
 	if (r < 0)
 		return r;
 	ftrace->saved = true;

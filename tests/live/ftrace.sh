@@ -184,11 +184,16 @@ for _ in $(seq 100); do grep -q '^blkbox: recording' "$dir/out" && break || slee
 kill -KILL $recorder
 wait $recorder 2>/dev/null || true
 recorder=
+# Its guardian comes to know of it by itself.
+for _ in $(seq 50); do [ -e /run/blkbox/tracing ] && sleep 0.1 || break; done
+rm -f "/run/blkbox/$(cat "/sys/block/$name/dev")"
+rmdir /run/blkbox 2>/dev/null || true
+as_before "SIGKILL"
 record "$device" -- bash -ec "$(declare -f write); write 0 100" ||
 	{ cat "$dir/out"; fail "after a recorder that was killed"; }
 expect "Q after a recorder that was killed" "$(count Q)" 100
 rm -f "$log.part"
-as_before "SIGKILL and one more recording"
+as_before "one more recording"
 
 echo "== nobody is pushed aside"
 # refused WORD WHAT: by a sentence with WORD.
