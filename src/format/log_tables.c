@@ -299,7 +299,7 @@ const char *log_tables_meta_at(const struct log_tables *tables, size_t i, const 
 const char *log_tables_meta(const struct log_tables *tables, const char *key)
 {
 	for (size_t i = tables->meta_keys.n; i-- > 0;) {
-		const char *value;
+		const char *value = NULL;
 
 		if (!strcmp(log_tables_meta_at(tables, i, &value), key))
 			return value;
