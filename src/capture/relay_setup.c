@@ -6,6 +6,7 @@
 
 #include "blktrace.h"
 #include "cleanup.h"
+#include "mask.h"
 #include "preflight.h"
 
 #include <fcntl.h>
@@ -110,11 +111,28 @@ static int setup_once(struct relay_source *relay, size_t i)
 	return r;
 }
 
+/* v1 has no bits for the newer categories, and takes a mask without bits for "everything". */
+static bool lacks_all_categories(const struct trace_source *source, int fd)
+{
+	uint32_t mask = source->options.mask;
+
+	return mask && !(uint16_t)mask && !has_v2(source, fd);
+}
+
 static int make_trace(struct relay_source *relay, size_t i, struct why *why)
 {
 	struct trace_source *source = &relay->source;
-	int r = setup_once(relay, i);
+	char names[MASK_TEXT_MAX];
+	int r;
 
+	if (lacks_all_categories(source, relay->devices[i].fd)) {
+		mask_format(source->options.mask, names, sizeof(names));
+		return why_set(why, -EOPNOTSUPP,
+			       "this kernel cannot record only %s of %s: its protocol v1 has no "
+			       "such categories",
+			       names, source->devices[i].name);
+	}
+	r = setup_once(relay, i);
 	if (r == -EIO || r == -ENOMEM) {
 		/* Memory was short at this moment; the kernel may have freed some by now. */
 		source->kernel->poll(source->kernel->context, NULL, 0, 200);

@@ -10,8 +10,8 @@
 #include "public.h"
 #include "session.h"
 
-#include <poll.h>
 #include <string.h>
+#include <sys/wait.h>
 
 struct blkbox_session {
 	struct session *session;
@@ -199,9 +199,11 @@ static void copy_report(struct blkbox_session *session, const struct session_rep
 static void flush_and_wait(struct blkbox_session *session)
 {
 	_cleanup_close_ int pidfd = session_flush(session->session, NULL);
-	struct pollfd done = {.fd = pidfd, .events = POLLIN};
+	siginfo_t info;
 
-	while (pidfd >= 0 && poll(&done, 1, -1) < 0 && errno == EINTR)
+	/* Takes the child's remains away, too: the program may live long, and record often. */
+	while (pidfd >= 0 && waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | __WALL) < 0 &&
+	       errno == EINTR)
 		;
 }
 
