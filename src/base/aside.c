@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "aside.h"
 
+#include "number.h"
+
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,14 +10,17 @@
 /* Started through sudo by somebody: the output is that user's. */
 static void give_to_user(int fd)
 {
-	const char *uid = getenv("SUDO_UID");
-	const char *gid = getenv("SUDO_GID");
+	const char *uid_text = getenv("SUDO_UID");
+	const char *gid_text = getenv("SUDO_GID");
+	uint64_t uid, gid;
 	int ignored;
 
-	if (!uid || !gid || geteuid() != 0)
+	if (!uid_text || !gid_text || geteuid() != 0)
+		return;
+	if (count_parse(uid_text, &uid, NULL) < 0 || count_parse(gid_text, &gid, NULL) < 0)
 		return;
 	/* A file system without owners refuses; the file is then as good as it can be. */
-	ignored = fchown(fd, (uid_t)strtoul(uid, NULL, 10), (gid_t)strtoul(gid, NULL, 10));
+	ignored = fchown(fd, (uid_t)uid, (gid_t)gid);
 	(void)ignored;
 }
 
@@ -36,6 +41,29 @@ static int look_at(const char *path, bool force, struct why *why)
 	return force ? 0 : why_set(why, -EEXIST, "%s exists; --force overwrites it", path);
 }
 
+/* With @force, anew: what is there may have another mode, other names, or be a pipe or a link. */
+static int create_part(const char *part, bool force, struct why *why)
+{
+	int fd;
+
+	if (force)
+		unlink(part); /* if that fails, so does the next */
+	fd = open(part, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	if (errno == EEXIST && !force)
+		return why_set(why, -EEXIST,
+			       "%s exists (an unfinished output?); --force overwrites it", part);
+	return why_errno(why, -errno, "cannot create %s", part);
+}
+
+static int open_directly(const char *path, struct why *why)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+
+	return fd < 0 ? why_errno(why, -errno, "cannot write to %s", path) : fd;
+}
+
 int aside_open(struct aside *aside, const char *path, bool force, struct why *why)
 {
 	_cleanup_free_ char *own_path = strdup(path);
@@ -48,17 +76,9 @@ int aside_open(struct aside *aside, const char *path, bool force, struct why *wh
 		return direct;
 	if (!own_path || (!direct && asprintf(&part, "%s.part", path) < 0))
 		return why_set(why, -ENOMEM, "no memory");
-	if (direct)
-		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	else
-		fd = open(part,
-			  O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW | (force ? O_TRUNC : O_EXCL),
-			  0600);
-	if (fd < 0 && errno == EEXIST)
-		return why_set(why, -EEXIST,
-			       "%s exists (an unfinished output?); --force overwrites it", part);
+	fd = direct ? open_directly(path, why) : create_part(part, force, why);
 	if (fd < 0)
-		return why_errno(why, -errno, "cannot create %s", direct ? path : part);
+		return fd;
 	if (!direct)
 		give_to_user(fd);
 	aside->fd = fd;
