@@ -4,6 +4,7 @@
 #include "out.h"
 
 #include <argp.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -36,31 +37,67 @@ int usage_error(const char *command, const char *format, ...)
 	return STATUS_USAGE;
 }
 
+/* A pipe that nobody reads any more. @error: 0 if it is not known. */
+static bool is_reader_gone(int error)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+	if (error)
+		return error == -EPIPE;
+	return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
+}
+
+int stdout_failed(const char *command, int error)
+{
+	if (!is_reader_gone(error))
+		fprintf(stderr, "blkbox%s%s: cannot write to standard output%s%s\n",
+			command ? " " : "", command ? command : "", error ? ": " : "",
+			error ? strerror(-error) : "");
+	return STATUS_FAILED;
+}
+
+int output_failed(const char *command, const char *output, int error, const struct why *why)
+{
+	bool is_stdout = !output || !strcmp(output, "-");
+
+	return is_stdout && error == -EPIPE ? STATUS_FAILED : failed(command, why);
+}
+
+/* STATUS_USAGE is not outdone. */
+static int with_lost_output(const char *command, int status, int error)
+{
+	int lost = stdout_failed(command, error);
+
+	return status == STATUS_OK || status == STATUS_INCOMPLETE ? lost : status;
+}
+
 int close_stdout(const char *command, int status)
 {
 	bool bad = ferror(stdout);
 	int error = 0;
 
-	errno = 0;
-	if (fclose(stdout) != 0) {
+	if (fflush(stdout) != 0 || close(STDOUT_FILENO) < 0) {
 		bad = true;
-		error = errno;
+		error = -errno;
 	}
-	if (!bad)
-		return status;
-	fprintf(stderr, "blkbox %s: cannot write to standard output%s%s\n", command,
-		error ? ": " : "", error ? strerror(error) : "");
-	return status == STATUS_OK || status == STATUS_INCOMPLETE ? STATUS_FAILED : status;
+	/* For check_stdout_at_exit(): it has been told. */
+	clearerr(stdout);
+	return bad ? with_lost_output(command, status, error) : status;
+}
+
+void check_stdout_at_exit(void)
+{
+	int error = fflush(stdout) != 0 ? -errno : 0;
+
+	if (error || ferror(stdout))
+		_exit(stdout_failed(NULL, error));
 }
 
 int finish_out(const char *command, struct out *out, int status)
 {
 	int r = out_flush(out);
 
-	if (r == 0)
-		return status;
-	fprintf(stderr, "blkbox %s: cannot write to standard output: %s\n", command, strerror(-r));
-	return status == STATUS_OK || status == STATUS_INCOMPLETE ? STATUS_FAILED : status;
+	return r < 0 ? with_lost_output(command, status, r) : status;
 }
 
 static void print_version(FILE *stream, struct argp_state *state)

@@ -43,14 +43,24 @@ int failed(const char *command, const struct why *why);
 int usage_error(const char *command, const char *format, ...) _printf_(2, 3);
 
 /**
+ * Standard output failed with @error (0: not known): says so, but nothing where it is a pipe whose
+ * reader has gone (`| head`). STATUS_FAILED back. @command: may be NULL.
+ */
+int stdout_failed(const char *command, int error);
+/** failed(), for what may go to a file or (@output NULL or "-") to standard output as above. */
+int output_failed(const char *command, const char *output, int error, const struct why *why);
+
+/**
  * Flushes and closes stdout: a full disk or a closed pipe is an error, not a silently short result.
- * Returns @status, or STATUS_FAILED (said on stderr) if it was STATUS_OK or STATUS_INCOMPLETE.
+ * Returns @status, or STATUS_FAILED (as stdout_failed()) if it was STATUS_OK or STATUS_INCOMPLETE.
  */
 int close_stdout(const char *command, int status);
+/** For atexit(3): the same for what argp prints before it exits. */
+void check_stdout_at_exit(void);
 
 /**
  * Writes out what is left in @out, which goes to standard output.
- * Returns @status, or STATUS_FAILED (said on stderr) as close_stdout() does.
+ * Returns @status, or STATUS_FAILED as close_stdout() does.
  */
 struct out;
 int finish_out(const char *command, struct out *out, int status);

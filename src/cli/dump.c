@@ -180,6 +180,7 @@ static int run(struct dump *dump)
 	_cleanup_(cleanup_recording_close) struct recording *recording = NULL;
 	struct why why = {""};
 	int status = reading_open("dump", dump->paths, dump->n_paths, &recording);
+	int r;
 
 	if (status != STATUS_OK)
 		return status;
@@ -190,8 +191,9 @@ static int run(struct dump *dump)
 		message("the recording does not tell the wall clock (no timestamp note): '-' "
 			"stands "
 			"for it");
-	if (dump_all(dump, recording, &why) < 0)
-		return failed("dump", &why);
+	r = dump_all(dump, recording, &why);
+	if (r < 0)
+		return output_failed("dump", dump->output, r, &why);
 	return reading_status("dump", recording);
 }
 

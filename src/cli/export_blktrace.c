@@ -142,7 +142,7 @@ int export_blktrace(const struct export_options *options, struct recording *reco
 	r = options->merged ? write_stream(options, recording, &counts, &why)
 			    : write_files(options, recording, &counts, &why);
 	if (r < 0)
-		return failed("export", &why);
+		return output_failed("export", options->output, r, &why);
 	if (counts.bent)
 		message("%" PRIu64 " events with operations that protocol v1 does not know (zone "
 			"operations, write-zeroes) were written as plain writes",

@@ -103,13 +103,9 @@ static void tell_records(const struct overview *overview, const char *name)
 
 static int print(const struct info *info, bool json)
 {
-	struct why why = {""};
 	int r = json ? info_print_json(info) : info_print_text(info);
 
-	if (r >= 0)
-		return STATUS_OK;
-	why_errno(&why, r, "cannot write to standard output");
-	return failed("info", &why);
+	return r < 0 ? stdout_failed("info", r) : STATUS_OK;
 }
 
 int cmd_info(int argc, char **argv)

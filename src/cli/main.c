@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 
@@ -44,8 +45,22 @@ static int cmd_help(int argc, char **argv)
 	return STATUS_OK;
 }
 
+/*
+ * A standard file that is closed must not be the number of a file that we open: messages would be
+ * written into it. The wrong direction, so that using it is an error all the same.
+ */
+static void occupy_standard_files(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+	}
+}
+
 int main(int argc, char **argv)
 {
+	occupy_standard_files();
+	atexit(check_stdout_at_exit);
 	/* A closed pipe is an error of write(2), handled where we write; never a silent death. */
 	signal(SIGPIPE, SIG_IGN);
 	/* So is a file that grows to its limit. */

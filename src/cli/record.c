@@ -243,7 +243,7 @@ static int run(struct recorder *recorder, int argc, char **argv)
 		record_report_clear_line();
 	r = session_stop(recorder->session, reason, &report, &why);
 	if (r < 0)
-		failed("record", &why);
+		output_failed("record", recorder->args.output, r, &why);
 	record_report_end(&report, &recorder->args, &recorder->output,
 			  clock_mono_ns() - recorder->started_ns);
 	/* The time was over before the command was: its status still counts. */

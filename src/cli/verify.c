@@ -129,9 +129,7 @@ int cmd_verify(int argc, char **argv)
 		r = print_json(input_name(input), log, &health);
 	else
 		print_text(input_name(input), log, &health);
-	if (r < 0) {
-		why_errno(&why, r, "cannot write to standard output");
-		return failed("verify", &why);
-	}
+	if (r < 0)
+		return stdout_failed("verify", r);
 	return log_health_whole(&health) ? STATUS_OK : STATUS_INCOMPLETE;
 }
