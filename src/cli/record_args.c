@@ -99,6 +99,7 @@ static void add_devices_of_file(struct parse *parse, struct argp_state *state, c
 
 	if (!file)
 		argp_failure(state, STATUS_FAILED, errno, "cannot read %s", path);
+	errno = 0;
 	while (getline(&line, &room, file) >= 0) {
 		char *name = line + strspn(line, " \t");
 
@@ -106,6 +107,8 @@ static void add_devices_of_file(struct parse *parse, struct argp_state *state, c
 		if (*name && *name != '#')
 			add_device(parse, state, name);
 	}
+	if (ferror(file))
+		argp_failure(state, STATUS_FAILED, errno, "cannot read %s", path);
 	free(line);
 	if (!is_stdin)
 		fclose(file);

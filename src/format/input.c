@@ -153,6 +153,8 @@ static int open_any(struct input *input, const char *path, struct why *why)
 	struct stat st;
 	int r;
 
+	if (!*path)
+		return why_set(why, -ENOENT, "the name of the recording is empty");
 	/* O_NONBLOCK would make an unconnected FIFO look empty; a device never blocks on open. */
 	fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && is_stdin)
