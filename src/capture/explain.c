@@ -5,11 +5,25 @@
 #include "preflight.h"
 
 #include "lockdown.h"
+#include "mask.h"
 #include "needs.h"
 #include "number.h"
 #include "traces.h"
 
 #include <sys/sysmacros.h>
+
+int preflight_check_mask(const struct trace_options *options, unsigned protocol, struct why *why)
+{
+	char names[MASK_TEXT_MAX];
+
+	if (protocol > 1 || !options->mask || (uint16_t)options->mask)
+		return 0;
+	mask_format(options->mask, names, sizeof(names));
+	return why_set(why, -EOPNOTSUPP,
+		       "this kernel cannot tell %s from other writes: its protocol v1 has no such "
+		       "categories",
+		       names);
+}
 
 static int explain_busy(const struct sysroot *root, const struct kernel_ops *kernel,
 			const struct block_device *device, const struct trace_options *options,

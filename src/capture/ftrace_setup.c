@@ -72,7 +72,7 @@ static int find_protocol(struct ftrace_source *ftrace, struct why *why)
 		snprintf(source->log_devices[i].name, sizeof(source->log_devices[i].name), "%s",
 			 source->devices[i].name);
 	}
-	return 0;
+	return preflight_check_mask(&source->options, ftrace->facts.protocol, why);
 }
 
 static int set(struct ftrace_source *ftrace, const char *file, const char *value, struct why *why)

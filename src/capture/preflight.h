@@ -78,6 +78,12 @@ int preflight_relay(const struct sysroot *root, const struct kernel_ops *kernel,
 /** -EBUSY while ftrace's blk tracer is on: relay channels then get no events, without an error. */
 int preflight_tracer_conflict(const struct sysroot *root, struct why *why);
 
+/**
+ * -EOPNOTSUPP: all categories that are asked for are ones that @protocol does not have. The kernel
+ * would drop them from the mask, and record everything, or nothing.
+ */
+int preflight_check_mask(const struct trace_options *options, unsigned protocol, struct why *why);
+
 /** The sentence for a failed SETUP; returns @error. */
 int preflight_explain_setup(const struct sysroot *root, const struct kernel_ops *kernel,
 			    const struct block_device *device, const struct trace_options *options,

@@ -6,7 +6,6 @@
 
 #include "blktrace.h"
 #include "cleanup.h"
-#include "mask.h"
 #include "preflight.h"
 
 #include <fcntl.h>
@@ -111,27 +110,14 @@ static int setup_once(struct relay_source *relay, size_t i)
 	return r;
 }
 
-/* v1 has no bits for the newer categories, and takes a mask without bits for "everything". */
-static bool lacks_all_categories(const struct trace_source *source, int fd)
-{
-	uint32_t mask = source->options.mask;
-
-	return mask && !(uint16_t)mask && !has_v2(source, fd);
-}
-
 static int make_trace(struct relay_source *relay, size_t i, struct why *why)
 {
 	struct trace_source *source = &relay->source;
-	char names[MASK_TEXT_MAX];
-	int r;
+	unsigned protocol = has_v2(source, relay->devices[i].fd) ? 2 : 1;
+	int r = preflight_check_mask(&source->options, protocol, why);
 
-	if (lacks_all_categories(source, relay->devices[i].fd)) {
-		mask_format(source->options.mask, names, sizeof(names));
-		return why_set(why, -EOPNOTSUPP,
-			       "this kernel cannot record only %s of %s: its protocol v1 has no "
-			       "such categories",
-			       names, source->devices[i].name);
-	}
+	if (r < 0)
+		return r;
 	r = setup_once(relay, i);
 	if (r == -EIO || r == -ENOMEM) {
 		/* Memory was short at this moment; the kernel may have freed some by now. */
