@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include "traces.h"
+#include "tracing_state.h"
 
 #include <argp.h>
 
@@ -88,6 +89,9 @@ int cmd_stop(int argc, char **argv)
 		why_errno(&why, r, "cannot open /");
 		return failed("stop", &why);
 	}
+	/* An owner who is alive is told of with the trace of each device. */
+	if (tracing_state_recover(&root, NULL) > 0)
+		message("gave back what a dead recorder had changed of ftrace's state");
 	for (size_t i = 0; i < args.n_devices; i++) {
 		if (stop_one(&root, args.devices[i], args.force, &why) < 0)
 			status = failed("stop", &why);
