@@ -19,6 +19,7 @@ struct reader {
 	struct ring_sleep sleep;
 	pthread_t thread;
 	bool running;
+	bool pinned; /* to its CPU */
 	_Atomic uint64_t passes;
 	atomic_bool ended;
 };
@@ -83,11 +84,14 @@ static bool is_full(const struct reader *reader, struct channel *channel)
 }
 
 /*
- * Only on the channel's own CPU are its unfinished sub-buffers whole. A thread is moved away when
- * its CPU goes offline, and must go back by itself.
+ * Only on the channel's own CPU are its unfinished sub-buffers whole. And a reader elsewhere can
+ * look just when the writer has finished the last free sub-buffer but not yet said that it is full:
+ * the kernel then takes the oldest one for overwritten and skips it, uncounted. A thread is moved
+ * away when its CPU goes offline, and must go back by itself.
  */
-static enum read_mode reading_mode(const struct reader *reader, enum phase phase)
+static enum read_mode reading_mode(struct reader *reader, enum phase phase)
 {
+	enum read_mode on_cpu = reader->shared->live ? READ_LIVE : READ_FINISHED;
 	uint32_t cpu = reader->channels[0]->id.cpu;
 	size_t bytes = CPU_ALLOC_SIZE(cpu + 1);
 	cpu_set_t *set;
@@ -95,19 +99,19 @@ static enum read_mode reading_mode(const struct reader *reader, enum phase phase
 
 	if (phase == PHASE_STOPPED)
 		return READ_REST;
-	if (!reader->shared->live)
-		return READ_FINISHED;
-	if (sched_getcpu() == (int)cpu)
-		return READ_LIVE;
+	/* Merely to be there is not enough: the scheduler could move us in the middle of a read. */
+	if (reader->pinned && sched_getcpu() == (int)cpu)
+		return on_cpu;
 	set = CPU_ALLOC(cpu + 1);
 	if (!set)
 		return READ_FINISHED;
 	CPU_ZERO_S(bytes, set);
 	CPU_SET_S(cpu, bytes, set);
 	/* EINVAL: the CPU is offline, so nobody writes there. */
-	offline = sched_setaffinity(0, bytes, set) < 0 && errno == EINVAL;
+	reader->pinned = sched_setaffinity(0, bytes, set) == 0;
+	offline = !reader->pinned && errno == EINVAL;
 	CPU_FREE(set);
-	return offline || sched_getcpu() == (int)cpu ? READ_LIVE : READ_FINISHED;
+	return offline || reader->pinned ? on_cpu : READ_FINISHED;
 }
 
 static struct pass pass_over(struct reader *reader, enum phase phase)
