@@ -18,6 +18,7 @@ struct channel {
 
 	/* The reader's own. */
 	uint64_t bytes_read;
+	uint64_t produced_bytes; /* what the kernel says that it put in; 0: it does not tell */
 	uint64_t pass_ns;     /* when the reader's present pass over it began (CLOCK_MONOTONIC) */
 	unsigned empty_reads; /* in a row, after STOP */
 	bool hung_up;	      /* nobody writes there any more */

@@ -162,13 +162,23 @@ void intake_kick(struct intake *intake)
 	pthread_mutex_unlock(&intake->readers_lock);
 }
 
+/* Its reader has ended. */
+static void finish_channel(const struct intake *intake, struct channel *channel)
+{
+	struct trace_source *source = intake->shared->source;
+
+	if (source->ops->produced && channel->fd >= 0)
+		source->ops->produced(source, channel, &channel->produced_bytes);
+	channel_close(channel);
+}
+
 void intake_join(struct intake *intake)
 {
 	for (size_t i = 0; i < intake->n_readers; i++)
 		reader_join(intake->readers[i]);
 	/* The kernel does not let go of its trace buffer while somebody may read it. */
 	for (size_t i = 0; i < intake->n_channels; i++)
-		channel_close(intake->channels[i]);
+		finish_channel(intake, intake->channels[i]);
 }
 
 bool intake_ended(const struct intake *intake)

@@ -321,6 +321,12 @@ static int relay_check(struct trace_source *source, struct why *why)
 	return 0;
 }
 
+/* STOP has finished all sub-buffers: the file's size then counts every byte. */
+static int relay_produced(struct trace_source *source, struct channel *channel, uint64_t *ret)
+{
+	return source->kernel->stat_size(source->kernel->context, channel->fd, ret);
+}
+
 static int relay_stop(struct trace_source *source, struct why *why)
 {
 	struct relay_source *relay = to_relay(source);
@@ -409,6 +415,7 @@ static const struct trace_source_ops relay_ops = {
 	.sample_drops = relay_sample_drops,
 	.check = relay_check,
 	.stop = relay_stop,
+	.produced = relay_produced,
 	.teardown = relay_teardown,
 	.destroy = relay_destroy,
 };

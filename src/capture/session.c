@@ -3,6 +3,7 @@
 
 #include "budget.h"
 #include "cleanup.h"
+#include "clock.h"
 #include "cpus.h"
 #include "flush.h"
 #include "session_parts.h"
@@ -200,6 +201,7 @@ static int start_parts(struct session *session, struct why *why)
 	if (r < 0)
 		return r;
 	session_count_ios(session, session->ios_before);
+	session->started_ns = clock_mono_ns();
 	return source->ops->start(source, why);
 }
 
@@ -300,8 +302,8 @@ int session_stop(struct session *session, enum log_end_reason reason, struct ses
 	collector_join(session->collector);
 	source->ops->sample_drops(source, true);
 	/* Pages were left behind if the output failed: that is told already. */
-	if (source->ops->audit && collector_failure(session->collector, NULL) >= 0)
-		source->ops->audit(source, &audit_why);
+	if (collector_failure(session->collector, NULL) >= 0)
+		session_audit(session, &audit_why);
 
 	failure = collector_failure(session->collector, why);
 	if (failure >= 0)

@@ -24,6 +24,7 @@ struct session {
 	size_t n_devices;
 	uint64_t *ios_before; /* the devices' own counters */
 	uint64_t *ios_after;
+	uint64_t started_ns; /* CLOCK_MONOTONIC */
 
 	struct trace_source *source;
 	struct reader_shared shared;
@@ -49,6 +50,12 @@ int session_write_end_meta(struct session *session, struct why *why);
 /** The state files under /run, by which others find out whose trace it is. */
 int session_write_state(struct session *session, struct why *why);
 void session_remove_state(struct session *session);
+
+/**
+ * After everything was read: what the kernel put into the channels and what came out of them must
+ * be the same. A difference becomes a loss and *@ret_why a sentence; it is left alone otherwise.
+ */
+void session_audit(struct session *session, struct why *ret_why);
 
 /** I/Os that each device has completed since boot, from sysfs; 0 where it does not tell. */
 void session_count_ios(const struct session *session, uint64_t *ret);

@@ -81,6 +81,11 @@ struct trace_source_ops {
 	 */
 	int (*stop)(struct trace_source *source, struct why *why);
 	/**
+	 * After the last read of @channel: how many bytes the kernel has put into it since the
+	 * set-up. NULL where it does not tell.
+	 */
+	int (*produced)(struct trace_source *source, struct channel *channel, uint64_t *ret);
+	/**
 	 * After the last read: 0 if the kernel's own count of what it handed out is what was read,
 	 * else -EBADMSG with the sentence. NULL where the kernel has no such count.
 	 */

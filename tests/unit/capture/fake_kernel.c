@@ -128,6 +128,7 @@ static int fake_stat_size(void *context, int fd, uint64_t *ret)
 	hidden = trace && trace->running ? kernel->unfinished_bytes : 0;
 	pthread_mutex_unlock(&kernel->lock);
 	*ret = (uint64_t)st.st_size > hidden ? (uint64_t)st.st_size - hidden : 0;
+	*ret += kernel->skipped_bytes;
 	return 0;
 }
 

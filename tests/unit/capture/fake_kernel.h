@@ -53,6 +53,7 @@ struct fake_kernel {
 	const char *open_fails; /* opening a path that ends like this gives open_error */
 	int open_error;
 	uint64_t unfinished_bytes; /* of a running trace's files: not in their length */
+	uint64_t skipped_bytes;	   /* in the length of files, but never to be read */
 	uint64_t debugfs_type;	   /* of everything below FAKE_DEBUGFS */
 	/* What it has seen. */
 	struct fake_trace traces[FAKE_TRACES_MAX];

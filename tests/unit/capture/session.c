@@ -398,3 +398,17 @@ Test(session, a_cpu_that_comes_online_gets_its_reader)
 	assert_channel(0, 7, 11, 5);
 	fake_tree_remove(&tree, FAKE_DEBUGFS "/block/sda/trace7");
 }
+
+Test(session, what_the_kernel_skipped_is_a_loss)
+{
+	start(1);
+	emit("sda", 0, 10, 1);
+	sleep(1);
+	kernel.skipped_bytes = 96;
+	cr_assert_eq(stop(), 0);
+	assert_channel(0, 0, 10, 1);
+	cr_assert_not(report.complete);
+	cr_assert_eq(report.dropped, 4); /* two on each CPU */
+	cr_assert_eq(sink.n_drops, 2);
+	cr_assert_not_null(strstr(report.remarks->text[0].text, "96 bytes of CPU"));
+}
