@@ -2,6 +2,8 @@
 #include "export.h"
 
 #include "cli.h"
+#include "filter_args.h"
+#include "progress.h"
 #include "reading.h"
 #include "sink.h"
 
@@ -9,7 +11,15 @@
 #include <string.h>
 
 static const struct export_format formats[] = {
-	{"blktrace", "the kernel's records, as blktrace writes them", export_blktrace},
+	{"blktrace", "the kernel's records, as blktrace writes them: files NAME.blktrace.CPU",
+	 export_blktrace},
+	{"jsonl", "JSON, one object a line; the first one is a header with units", export_jsonl},
+	{"csv", "comma-separated values (RFC 4180), one row an event", export_csv},
+	{"ctf", "Common Trace Format 1.8, for babeltrace2 and Trace Compass: a folder", export_ctf},
+	{"perfetto", "Chrome trace JSON, for ui.perfetto.dev: a slice for each I/O",
+	 export_perfetto},
+	{"sqlite", "a SQLite database: events, ios, devices, processes, losses, views",
+	 export_sqlite},
 };
 
 enum {
@@ -19,16 +29,30 @@ enum {
 int export_events(const struct export_options *options, struct recording *recording,
 		  struct sink *sink, struct why *why)
 {
+	bool needs_comm = filter_needs_comm(&options->filter);
+	struct progress progress;
 	struct merge_item item;
 	int r;
 
-	(void)options;
+	progress_init(&progress, recording_info(recording));
 	while ((r = recording_next(recording, &item, why)) > 0) {
-		r = sink_event(sink, &item, why);
+		const struct blkbox_event *event = &item.event;
+		const char *comm = needs_comm ? recording_comm(recording, item.tag, event->pid,
+							       event->cpu, event->time_ns)
+					      : NULL;
+
+		progress_step(&progress);
+		if (filter_passes(&options->filter, &item, comm))
+			r = sink_event(sink, &item, why);
+		else
+			r = sink_left_out(sink, &item, why);
 		if (r < 0)
-			return r;
+			break;
 	}
-	return r < 0 ? r : sink_finish(sink, why);
+	if (r == 0)
+		r = sink_finish(sink, why);
+	progress_end(&progress);
+	return r;
 }
 
 enum {
@@ -64,6 +88,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	struct export_options *options = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->filter;
+		return 0;
 	case 'f':
 		options->format = find_format(argument);
 		if (!options->format)
@@ -121,15 +148,21 @@ static char *help_filter(int key, const char *text, void *input)
 	return help;
 }
 
+static const struct argp_child children[] = {{&filter_argp, 0, NULL, 10}, {0}};
+
 static const struct argp argp = {
 	.options = option_list,
 	.parser = parse_option,
 	.args_doc = "LOG...",
+	.children = children,
 	.doc = "Write a recording in another tool's format.\v"
 	       "\nExamples:\n"
 	       "  blkbox export trace.bb                          NAME.blktrace.CPU, as recorded\n"
 	       "  blkbox export trace.bb --protocol 1 -o old/     the same for today's blkparse\n"
-	       "  blkbox export trace.bb --merged --protocol 1 -o - | btt -i -\n",
+	       "  blkbox export trace.bb --merged --protocol 1 -o - | btt -i -\n"
+	       "  blkbox export trace.bb -f csv -o - --action complete | less -S\n"
+	       "  blkbox export trace.bb -f sqlite -o t.db && sqlite3 t.db 'SELECT * FROM "
+	       "slowest_ios LIMIT 9'\n",
 	.help_filter = help_filter,
 };
 
@@ -137,15 +170,17 @@ int cmd_export(int argc, char **argv)
 {
 	_cleanup_(cleanup_recording_close) struct recording *recording = NULL;
 	struct export_options options = {.format = &formats[0]};
-	int status, read_status;
+	struct why why = {""};
+	int status;
 
 	parse_arguments(&argp, argc, argv, 0, &options);
 	status = reading_open("export", options.paths, options.n_paths, &recording);
 	if (status != STATUS_OK)
 		return status;
-	status = options.format->run(&options, recording);
-	if (status != STATUS_OK)
-		return status;
-	read_status = reading_status("export", recording);
-	return read_status;
+	if (filter_resolve(&options.filter, recording, &why) < 0)
+		status = failed("export", &why);
+	else
+		status = options.format->run(&options, recording);
+	filter_deinit(&options.filter);
+	return status != STATUS_OK ? status : reading_status("export", recording);
 }

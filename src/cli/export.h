@@ -6,7 +6,7 @@
 #ifndef BLKBOX_CLI_EXPORT_H
 #define BLKBOX_CLI_EXPORT_H
 
-#include "recording.h"
+#include "filter.h"
 
 /** The command's arguments. */
 struct export_options {
@@ -15,6 +15,7 @@ struct export_options {
 	bool merged;
 	int protocol; /* 0 = as recorded */
 	bool force;
+	struct filter filter;
 	char **paths;
 	size_t n_paths;
 };
@@ -27,9 +28,17 @@ struct export_format {
 };
 
 int export_blktrace(const struct export_options *options, struct recording *recording);
+int export_jsonl(const struct export_options *options, struct recording *recording);
+int export_csv(const struct export_options *options, struct recording *recording);
+int export_perfetto(const struct export_options *options, struct recording *recording);
+int export_ctf(const struct export_options *options, struct recording *recording);
+int export_sqlite(const struct export_options *options, struct recording *recording);
 
 struct sink;
-/** Sends all events of @recording into @sink and finishes it. 0, or an error told in @why. */
+/**
+ * Sends the events of @recording that pass the filter into @sink and finishes it, with a line of
+ * progress on a terminal when it takes longer. 0, or an error told in @why.
+ */
 int export_events(const struct export_options *options, struct recording *recording,
 		  struct sink *sink, struct why *why);
 

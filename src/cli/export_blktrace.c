@@ -20,7 +20,7 @@ static const char *channel_device(const struct recording *recording, size_t part
 /* Can the bytes be copied as they are? Only if each channel is one device's and one CPU's. */
 static bool is_plain_copy(const struct export_options *options, const struct recording *recording)
 {
-	if (options->protocol || options->merged)
+	if (options->protocol || options->merged || filter_is_set(&options->filter))
 		return false;
 	for (size_t p = 0; p < recording_inputs(recording); p++) {
 		const struct input_channel *channels;

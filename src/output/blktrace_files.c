@@ -152,7 +152,8 @@ int blktrace_files_append(struct blktrace_files *files, size_t index, const void
 	return 0;
 }
 
-/* blkparse takes the first missing CPU for the end of the set: a CPU that was offline gets a file. */
+/* blkparse takes the first missing CPU for the end of the set: a CPU that was offline gets a file.
+ */
 static int fill_holes(struct blktrace_files *files, struct why *why)
 {
 	size_t n = files->n;

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+#include "perfetto.h"
+
+#include "ios.h"
+#include "json.h"
+
+#include <uthash.h>
+
+struct track_key {
+	uint32_t tag, device, pid;
+};
+
+/* Slices of one track must not overlap: a process with I/Os in parallel has several lanes. */
+struct track {
+	struct track_key key;
+	uint64_t *lane_ends_ns;
+	uint32_t *lane_ids;
+	uint32_t n_lanes;
+	UT_hash_handle hh;
+};
+
+struct perfetto_sink {
+	struct sink sink;
+	struct out out;
+	struct json json;
+	const struct scene *scene;
+	const struct recording *recording;
+	struct ios *ios;
+	struct track *tracks;
+	uint32_t lanes; /* in all: their ids are numbered through */
+};
+
+/* The process of a device: its number among the devices. 0 would be the idle task's. */
+static uint32_t device_process(const struct perfetto_sink *p, uint32_t tag, uint32_t device)
+{
+	const struct recording_device *devices;
+	size_t n = recording_devices(p->recording, &devices);
+
+	for (size_t i = 0; i < n; i++) {
+		if (devices[i].tag == tag && devices[i].device == device)
+			return (uint32_t)i + 1;
+	}
+	return (uint32_t)n + 1;
+}
+
+/* What every event starts with. One a line. */
+static void begin(struct perfetto_sink *p, const char *phase, const char *name, uint32_t process)
+{
+	out_char(&p->out, '\n');
+	json_object_begin(&p->json, NULL);
+	json_string(&p->json, "ph", phase);
+	if (name)
+		json_string(&p->json, "name", name);
+	json_u64(&p->json, "pid", process);
+}
+
+/* Microseconds, to the nanosecond. */
+static void put_time(struct perfetto_sink *p, const char *name, uint64_t ns)
+{
+	json_double(&p->json, name, (double)ns / 1000, 3);
+}
+
+static uint64_t since_start(const struct perfetto_sink *p, uint64_t time_ns)
+{
+	return time_ns > p->scene->start_ns ? time_ns - p->scene->start_ns : 0;
+}
+
+static void put_name(struct perfetto_sink *p, const char *name)
+{
+	json_object_begin(&p->json, "args");
+	json_string(&p->json, "name", name);
+	json_object_end(&p->json);
+	json_object_end(&p->json);
+}
+
+static void name_lane(struct perfetto_sink *p, const struct track *track, const char *comm)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), track->n_lanes > 1 ? "%s %u (%u)" : "%s %u",
+		 comm ? comm : "thread", track->key.pid, track->n_lanes);
+	begin(p, "M", "thread_name", device_process(p, track->key.tag, track->key.device));
+	json_u64(&p->json, "tid", track->lane_ids[track->n_lanes - 1]);
+	put_name(p, name);
+}
+
+static struct track *find_track(struct perfetto_sink *p, const struct io *io)
+{
+	struct track_key key = {io->tag, io->device, io->pid};
+	struct track *track;
+
+	HASH_FIND(hh, p->tracks, &key, sizeof(key), track);
+	if (track)
+		return track;
+	track = calloc(1, sizeof(*track));
+	if (!track)
+		return NULL;
+	track->key = key;
+	HASH_ADD(hh, p->tracks, key, sizeof(track->key), track);
+	return track;
+}
+
+static int add_lane(struct perfetto_sink *p, struct track *track, const char *comm)
+{
+	uint32_t n = track->n_lanes + 1;
+	uint64_t *ends = reallocarray(track->lane_ends_ns, n, sizeof(*ends));
+	uint32_t *ids;
+
+	if (!ends)
+		return -ENOMEM;
+	track->lane_ends_ns = ends;
+	ids = reallocarray(track->lane_ids, n, sizeof(*ids));
+	if (!ids)
+		return -ENOMEM;
+	track->lane_ids = ids;
+	ends[n - 1] = 0;
+	ids[n - 1] = ++p->lanes;
+	track->n_lanes = n;
+	name_lane(p, track, comm);
+	return 0;
+}
+
+/* A lane that was free when the I/O began. I/Os come in the order of their ends. */
+static int find_lane(struct perfetto_sink *p, struct track *track, uint64_t begin_ns,
+		     const char *comm, uint32_t *ret)
+{
+	uint32_t lane = 0;
+
+	while (lane < track->n_lanes && track->lane_ends_ns[lane] > begin_ns)
+		lane++;
+	if (lane == track->n_lanes) {
+		int r = add_lane(p, track, comm);
+
+		if (r < 0)
+			return r;
+	}
+	*ret = lane;
+	return 0;
+}
+
+static void put_details(struct perfetto_sink *p, const struct io *io, uint64_t latency_ns)
+{
+	json_object_begin(&p->json, "args");
+	json_u64(&p->json, "sector", io->sector);
+	json_u64(&p->json, "bytes", io->bytes);
+	json_u64(&p->json, "latency_ns", latency_ns);
+	if (io->issued_ns && io->queued_ns)
+		json_u64(&p->json, "queue_to_issue_ns", io->issued_ns - io->queued_ns);
+	if (io->error)
+		json_i64(&p->json, "error", io->error);
+	if (io->requeues)
+		json_u64(&p->json, "requeues", io->requeues);
+	json_object_end(&p->json);
+}
+
+static int put_io(struct perfetto_sink *p, const struct io *io)
+{
+	uint64_t begin_ns = io->issued_ns ? io->issued_ns : io->queued_ns;
+	const char *comm = p->scene->comm(p->scene->context, io->tag, io->pid, io->cpu, begin_ns);
+	uint64_t latency_ns = io->completed_ns > begin_ns ? io->completed_ns - begin_ns : 0;
+	struct track *track = find_track(p, io);
+	char name[64];
+	uint32_t lane;
+
+	if (!track || find_lane(p, track, begin_ns, comm, &lane) < 0)
+		return -ENOMEM;
+	track->lane_ends_ns[lane] = io->completed_ns;
+	snprintf(name, sizeof(name), "%s %u KiB", operation_name(io->operation),
+		 io->bytes / 1024 + (io->bytes % 1024 != 0));
+	begin(p, "X", name, device_process(p, io->tag, io->device));
+	json_u64(&p->json, "tid", track->lane_ids[lane]);
+	put_time(p, "ts", since_start(p, begin_ns));
+	put_time(p, "dur", latency_ns);
+	put_details(p, io, latency_ns);
+	json_object_end(&p->json);
+	return 0;
+}
+
+static void put_depth(struct perfetto_sink *p, const struct merge_item *item)
+{
+	begin(p, "C", "I/Os in the driver", device_process(p, item->tag, item->event.device));
+	put_time(p, "ts", since_start(p, item->event.time_ns));
+	json_object_begin(&p->json, "args");
+	json_u64(&p->json, "depth", ios_depth(p->ios, item->tag, item->event.device));
+	json_object_end(&p->json);
+	json_object_end(&p->json);
+}
+
+static void put_note(struct perfetto_sink *p, const struct merge_item *item)
+{
+	const struct blkbox_event *event = &item->event;
+
+	begin(p, "i", NULL, device_process(p, item->tag, event->device));
+	json_bytes(&p->json, "name", event->pdu, event->pdu_bytes);
+	json_string(&p->json, "s", "p");
+	put_time(p, "ts", since_start(p, event->time_ns));
+	json_object_end(&p->json);
+}
+
+static int check(struct perfetto_sink *p, struct why *why)
+{
+	return p->out.error ? why_errno(why, p->out.error, "cannot write the trace") : 0;
+}
+
+static int perfetto_event(struct sink *sink, const struct merge_item *item, struct why *why)
+{
+	struct perfetto_sink *p = (struct perfetto_sink *)sink;
+	const struct blkbox_event *event = &item->event;
+	struct io io;
+	int r;
+
+	if (blkbox_event_is_note(event)) {
+		if (event->action == BLKBOX_NOTE_MESSAGE)
+			put_note(p, item);
+		return check(p, why);
+	}
+	r = ios_event(p->ios, item, &io);
+	if (r > 0)
+		r = put_io(p, &io);
+	if (r < 0)
+		return why_set(why, r, "no memory");
+	if (event->action == BLKBOX_ISSUE || event->action == BLKBOX_COMPLETE ||
+	    event->action == BLKBOX_REQUEUE)
+		put_depth(p, item);
+	return check(p, why);
+}
+
+static void put_losses(struct perfetto_sink *p)
+{
+	const struct recording_loss *losses;
+	size_t n = recording_losses(p->recording, &losses);
+
+	for (size_t i = 0; i < n; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "%llu events dropped",
+			 (unsigned long long)losses[i].count);
+		begin(p, "i", name, device_process(p, losses[i].tag, losses[i].device));
+		json_string(&p->json, "s", "g");
+		put_time(p, "ts", since_start(p, losses[i].from_ns));
+		json_object_end(&p->json);
+	}
+}
+
+static int perfetto_finish(struct sink *sink, struct why *why)
+{
+	struct perfetto_sink *p = (struct perfetto_sink *)sink;
+
+	put_losses(p);
+	json_array_end(&p->json);
+	json_object_end(&p->json);
+	json_finish(&p->json);
+	out_flush(&p->out);
+	return check(p, why);
+}
+
+static void perfetto_destroy(struct sink *sink)
+{
+	struct perfetto_sink *p = (struct perfetto_sink *)sink;
+	struct track *track, *next;
+
+	HASH_ITER (hh, p->tracks, track, next) {
+		HASH_DEL(p->tracks, track);
+		free(track->lane_ends_ns);
+		free(track->lane_ids);
+		free(track);
+	}
+	ios_destroy(p->ios);
+	out_deinit(&p->out);
+	free(p);
+}
+
+static const struct sink_ops perfetto_ops = {
+	.event = perfetto_event,
+	.finish = perfetto_finish,
+	.destroy = perfetto_destroy,
+};
+
+int perfetto_sink_create(int fd, const struct scene *scene, const struct recording *recording,
+			 struct sink **ret)
+{
+	struct perfetto_sink *p = calloc(1, sizeof(*p));
+	const struct recording_device *devices;
+	size_t n = recording_devices(recording, &devices);
+
+	if (!p)
+		return -ENOMEM;
+	p->sink.ops = &perfetto_ops;
+	p->scene = scene;
+	p->recording = recording;
+	if (out_init(&p->out, fd, OUT_BUFFER_BYTES) < 0 || ios_create(&p->ios) < 0) {
+		perfetto_destroy(&p->sink);
+		return -ENOMEM;
+	}
+	json_init(&p->json, &p->out, false);
+	json_object_begin(&p->json, NULL);
+	json_string(&p->json, "displayTimeUnit", "ns");
+	json_array_begin(&p->json, "traceEvents");
+	for (size_t i = 0; i < n; i++) {
+		begin(p, "M", "process_name", (uint32_t)i + 1);
+		put_name(p, devices[i].name);
+	}
+	*ret = &p->sink;
+	return 0;
+}

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Reads a recording's exports with Python's own json, csv and sqlite3 modules and holds them
+against each other and against the records, which it decodes itself.
+
+exports.py BASE PREFIX: PREFIX.jsonl, .csv, .sqlite, .perfetto
+"""
+import csv
+import glob
+import json
+import sqlite3
+import struct
+import sys
+
+base, prefix = sys.argv[1:3]
+NOTIFY, CGROUP = 0x400, 0x100
+
+
+def records():
+    for name in glob.glob(base + ".blktrace.*"):
+        data = open(name, "rb").read()
+        at = 0
+        while at < len(data):
+            (magic, sequence, time, sector, size, action, pid, device, cpu, error, pdu_len) = (
+                struct.unpack_from("<IIQQIIIIIHH", data, at)
+            )
+            assert magic == 0x65617407
+            pdu = data[at + 48 : at + 48 + pdu_len]
+            at += 48 + pdu_len
+            cgroup = None
+            if action & CGROUP:
+                cgroup, pdu = struct.unpack("<Q", pdu[:8])[0], pdu[8:]
+            note = bool(action >> 16 & NOTIFY)
+            error = error - 65536 if error > 32767 else error
+            yield {
+                "time_ns": time,
+                "sequence": None if note else sequence,
+                "sector": None if note else sector,
+                "bytes": None if note else size,
+                "error": None if note else error,
+                "pid": pid,
+                "major": device >> 20,
+                "minor": device & 0xFFFFF,
+                "cpu": cpu,
+                "cgroup_id": cgroup,
+                "categories": action >> 16,
+            }
+
+
+def same(name, rows):
+    """The rows, as sorted tuples, are the records."""
+    key = sorted(expected[0])
+    ours = sorted(tuple(str(row.get(k)) for k in key) for row in rows)
+    theirs = sorted(tuple(str(row[k]) for k in key) for row in expected)
+    assert ours == theirs, f"{name}: rows differ"
+
+
+expected = list(records())
+
+lines = [json.loads(line) for line in open(prefix + ".jsonl", encoding="utf-8")]
+header = lines.pop(0)["header"]
+assert header["events"] + header["notes"] == len(lines) == len(expected)
+assert all(k in header["columns"] for line in lines for k in line)
+same("jsonl", lines)
+times = [line["time_ns"] for line in lines]
+assert times == sorted(times)
+
+rows = list(csv.DictReader(open(prefix + ".csv", newline="", encoding="utf-8"), strict=True))
+assert b"\r\n" in open(prefix + ".csv", "rb").read(4096)
+same("csv", [{k: v if v != "" else None for k, v in row.items()} for row in rows])
+assert [r["process"] for r in rows] == [line.get("process", "") for line in lines]
+shown = lambda text: "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+assert [r["text"] for r in rows] == [shown(line.get("text", "")) for line in lines]
+
+db = sqlite3.connect(prefix + ".sqlite")
+assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+assert db.execute("SELECT count(*) FROM events").fetchone()[0] == len(expected)
+query = "SELECT sum(time_ns % 1000000), sum(bytes), sum(sector) FROM events WHERE rwbs IS NOT NULL"
+assert db.execute(query).fetchone() == (
+    sum(r["time_ns"] % 1000000 for r in expected if r["bytes"] is not None),
+    sum(r["bytes"] or 0 for r in expected),
+    sum(r["sector"] or 0 for r in expected),
+)
+for view in ("slowest_ios", "process_totals", "per_second"):
+    db.execute(f"SELECT * FROM {view}").fetchall()
+ios = db.execute("SELECT count(*) FROM ios").fetchone()[0]
+assert db.execute("SELECT count(*) FROM ios WHERE latency_ns < 0").fetchone() == (0,)
+total = db.execute("SELECT coalesce(sum(ios), 0) FROM process_totals").fetchone()[0]
+assert total == ios
+
+trace = json.load(open(prefix + ".perfetto", encoding="utf-8"))["traceEvents"]
+slices = [e for e in trace if e["ph"] == "X"]
+assert len(slices) == ios
+lanes = {}
+for e in slices:
+    lanes.setdefault((e["pid"], e["tid"]), []).append((e["ts"], e["ts"] + e["dur"]))
+for lane in lanes.values():
+    lane.sort()
+    for a, b in zip(lane, lane[1:]):
+        assert a[1] <= b[0] + 0.0005, "slices of one track overlap"
+named = {(e["pid"], e["tid"]) for e in trace if e.get("name") == "thread_name"}
+assert set(lanes) == named
+print(len(expected), ios)

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include "ctf.h"
+
+#include "../trace_builder.h"
+#include "log_writer.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	SDA = 8 << 20
+};
+
+/* Two CPUs with an event each second from 1 to 9; losses are the caller's. */
+static void write_log(const struct log_drops *drops, size_t n)
+{
+	int fd = open(test_path("log"), O_CREAT | O_RDWR | O_TRUNC, 0600);
+	struct log_writer_options options = {.compress = true};
+	struct log_device device = {.device = SDA, .disk = SDA, .protocol = 2, .name = "sda"};
+	struct log_channel channels[] = {
+		{.channel = 0, .cpu = 0, .kind = LOG_RELAY_RECORDS},
+		{.channel = 1, .cpu = 1, .kind = LOG_RELAY_RECORDS},
+	};
+	struct log_writer *writer;
+
+	cr_assert_eq(log_writer_create(fd, &options, &writer, NULL), 0);
+	cr_assert_eq(log_writer_devices(writer, &device, 1, NULL), 0);
+	cr_assert_eq(log_writer_channels(writer, channels, 2, NULL), 0);
+	for (uint32_t cpu = 0; cpu < 2; cpu++) {
+		struct trace t = {0};
+
+		for (int second = 1; second < 10; second++)
+			TRACE(&t, .protocol = 2, .act = 'Q', .rwbs = "W", .sector = 8, .bytes = 512,
+			      .cpu = cpu, .t = second * 1e6, .device = SDA);
+		cr_assert_eq(log_writer_data(writer, cpu, t.bytes, t.n, NULL), 0);
+		trace_free(&t);
+	}
+	if (n)
+		cr_assert_eq(log_writer_drops(writer, drops, n, NULL), 0);
+	cr_assert_eq(log_writer_finish(writer, LOG_END_TIME, NULL), 0);
+	log_writer_destroy(writer);
+	close(fd);
+}
+
+static void export_log(void)
+{
+	struct recording *recording = NULL;
+	struct merge_item item;
+	struct scene scene;
+	struct sink *sink;
+	struct why why = {""};
+	char *path = (char *)test_path("log");
+
+	cr_assert_eq(recording_open(&path, 1, &recording, &why), 0, "%s", why.text);
+	scene_init_recording(&scene, recording);
+	cr_assert_eq(ctf_sink_create(test_path("ctf/"), true, &scene, recording, &sink, &why), 0,
+		     "%s", why.text);
+	while (recording_next(recording, &item, NULL) == 1)
+		cr_assert_eq(sink_event(sink, &item, NULL), 0);
+	cr_assert_eq(sink_finish(sink, &why), 0, "%s", why.text);
+	sink_destroy(sink);
+	recording_close(recording);
+}
+
+/* All that a command prints. */
+static const char *run(const char *command)
+{
+	static char text[16384];
+	FILE *pipe = popen(command, "r");
+	size_t n = fread(text, 1, sizeof(text) - 1, pipe);
+
+	text[n] = '\0';
+	cr_assert_eq(pclose(pipe), 0, "%s: %s", command, text);
+	return text;
+}
+
+/* What babeltrace2 says of the trace: how many events, and which were discarded. */
+static const char *babeltrace(size_t *ret_events)
+{
+	char command[512];
+
+	if (system("command -v babeltrace2 >/dev/null") != 0)
+		cr_skip_test("babeltrace2 is not installed");
+	snprintf(command, sizeof(command), "babeltrace2 %s 2>/dev/null | wc -l", test_path("ctf"));
+	*ret_events = strtoul(run(command), NULL, 10);
+	snprintf(command, sizeof(command), "babeltrace2 %s 2>&1 >/dev/null", test_path("ctf"));
+	return run(command);
+}
+
+TestSuite(ctf, .fini = test_dir_remove);
+
+Test(ctf, losses_of_a_cpu_are_discarded_events_in_their_window)
+{
+	struct log_drops drops[] = {
+		{.cpu = 1, .from_ns = 3500000000, .to_ns = 5500000000, .count = 7},
+		{.cpu = 1, .from_ns = 8500000000, .to_ns = 8600000000, .count = 100},
+		{.cpu = 0, .from_ns = 9500000000, .to_ns = 9600000000, .count = 1000},
+		{.cpu = 0,
+		 .from_ns = 9600000000,
+		 .to_ns = 9700000000,
+		 .count = 5,
+		 .flags = LOG_DROPS_AT_STOP},
+	};
+	const char *text;
+	size_t events;
+
+	write_log(drops, 4);
+	export_log();
+	text = babeltrace(&events);
+	cr_assert_eq(events, 18);
+	cr_assert_not_null(strstr(text, "7 events"), "%s", text);
+	cr_assert_not_null(strstr(text, "100 events"), "%s", text);
+	cr_assert_not_null(strstr(text, "1000 events"), "%s", text);
+	cr_assert_null(strstr(text, "5 events"), "%s", text);
+}
+
+Test(ctf, losses_of_a_device_and_before_the_first_event_are_told)
+{
+	struct log_drops drops[] = {
+		{.cpu = LOG_NO_CPU, .from_ns = 100, .to_ns = 200, .count = 7},
+		{.cpu = 12, .from_ns = 300, .to_ns = 400, .count = 9},
+	};
+	const char *text;
+	size_t events;
+
+	write_log(drops, 2);
+	export_log();
+	text = babeltrace(&events);
+	cr_assert_eq(events, 18);
+	cr_assert_not_null(strstr(text, "7 events"), "%s", text);
+	cr_assert_not_null(strstr(text, "9 events"), "%s", text);
+}
+
+Test(ctf, only_a_trace_is_overwritten)
+{
+	struct recording *recording = NULL;
+	struct scene scene;
+	struct sink *sink;
+	struct why why = {""};
+	char *path;
+
+	write_log(NULL, 0);
+	export_log();
+	export_log();
+	path = (char *)test_path("log");
+	cr_assert_eq(recording_open(&path, 1, &recording, NULL), 0);
+	scene_init_recording(&scene, recording);
+	cr_assert_eq(ctf_sink_create(test_path("ctf"), false, &scene, recording, &sink, &why),
+		     -EEXIST);
+	cr_assert_eq(ctf_sink_create(test_path("none/ctf"), false, &scene, recording, &sink, &why),
+		     -ENOENT);
+	recording_close(recording);
+}
