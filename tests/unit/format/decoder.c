@@ -93,12 +93,14 @@ Test(decoder, spans_may_cut_records_anywhere)
 {
 	struct trace t = {0};
 	uint64_t whole, sectors;
+	struct decoder *d;
 
 	sample(&t);
-	cr_assert_eq(read_all(decode(&t, t.n, t.n, SIZE_MAX), &whole), 8);
+	d = decode(&t, t.n, t.n, SIZE_MAX);
+	cr_assert_eq(read_all(d, &whole), 8);
+	decoder_destroy(d);
 	for (size_t step = 1; step < 400; step++) {
-		struct decoder *d = decode(&t, t.n, step, SIZE_MAX);
-
+		d = decode(&t, t.n, step, SIZE_MAX);
 		cr_assert_eq(read_all(d, &sectors), 8, "step %zu", step);
 		cr_assert_eq(sectors, whole, "step %zu", step);
 		cr_assert(decoder_health_is_whole(decoder_health(d)));
