@@ -229,6 +229,33 @@ static void finish(struct parse *parse, struct argp_state *state)
 	args->session.n_devices = parse->n_devices;
 }
 
+/* The options without an argument. False: it is none of them. */
+static bool set_flag(struct record_args *args, int key)
+{
+	switch (key) {
+	case 'q':
+		args->quiet = true;
+		return true;
+	case OPT_DROP_CACHES:
+		args->drop_caches = true;
+		return true;
+	case OPT_NO_FLUSH:
+		args->flush = false;
+		return true;
+	case OPT_FORCE:
+		args->session.force = true;
+		return true;
+	case OPT_STRICT:
+		args->strict = true;
+		return true;
+	case OPT_NO_COMPRESS:
+		args->compress = false;
+		return true;
+	default:
+		return false;
+	}
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct parse *parse = state->input;
@@ -264,35 +291,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'r':
 		args->session.trace.debugfs = arg;
 		break;
-	case 'q':
-		args->quiet = true;
-		break;
 	case OPT_PID:
 		args->session.trace.pid = parse_u32(state, "--pid", arg);
 		break;
 	case OPT_SECTORS:
 		parse_sectors(args, state, arg);
 		break;
-	case OPT_DROP_CACHES:
-		args->drop_caches = true;
-		break;
-	case OPT_NO_FLUSH:
-		args->flush = false;
-		break;
-	case OPT_FORCE:
-		args->session.force = true;
-		break;
-	case OPT_STRICT:
-		args->strict = true;
-		break;
 	case OPT_FORMAT:
 		parse_format(args, state, arg);
 		break;
 	case OPT_PROTOCOL:
 		parse_protocol(args, state, arg);
-		break;
-	case OPT_NO_COMPRESS:
-		args->compress = false;
 		break;
 	case OPT_SOURCE:
 		parse_source(args, state, arg);
@@ -301,7 +310,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		finish(parse, state);
 		break;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return set_flag(args, key) ? 0 : ARGP_ERR_UNKNOWN;
 	}
 	return 0;
 }
