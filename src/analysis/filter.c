@@ -40,11 +40,9 @@ static bool is_device(const struct recording_device *device, const char *text)
 	return false;
 }
 
-static int resolve_device(struct filter *filter, const struct recording *recording,
+static int resolve_device(struct filter *filter, const struct recording_device *devices, size_t n,
 			  const char *text, struct why *why)
 {
-	const struct recording_device *devices;
-	size_t n = recording_devices(recording, &devices);
 	char known[256] = "";
 	bool found = false;
 
@@ -88,11 +86,9 @@ static int resolve_moment(const struct moment *moment, const struct recording_in
 	return 0;
 }
 
-int filter_resolve(struct filter *filter, const struct recording *recording, struct why *why)
+int filter_resolve_on(struct filter *filter, const struct recording_info *info,
+		      const struct recording_device *devices, size_t n, struct why *why)
 {
-	const struct recording_info *info = recording_info(recording);
-	const struct recording_device *devices;
-	size_t n = recording_devices(recording, &devices);
 	int r;
 
 	free(filter->resolved);
@@ -101,7 +97,7 @@ int filter_resolve(struct filter *filter, const struct recording *recording, str
 	if (!filter->resolved)
 		return why_set(why, -ENOMEM, "no memory");
 	for (size_t i = 0; i < filter->n_devices; i++) {
-		r = resolve_device(filter, recording, filter->devices[i], why);
+		r = resolve_device(filter, devices, n, filter->devices[i], why);
 		if (r < 0)
 			return r;
 	}
@@ -111,6 +107,14 @@ int filter_resolve(struct filter *filter, const struct recording *recording, str
 	if (r == 0)
 		r = resolve_moment(&filter->to, info, &filter->to_ns, why);
 	return r;
+}
+
+int filter_resolve(struct filter *filter, const struct recording *recording, struct why *why)
+{
+	const struct recording_device *devices;
+	size_t n = recording_devices(recording, &devices);
+
+	return filter_resolve_on(filter, recording_info(recording), devices, n, why);
 }
 
 static bool has_number(const uint32_t *numbers, size_t n, uint32_t number)

@@ -51,6 +51,10 @@ void filter_deinit(struct filter *filter);
  */
 int filter_resolve(struct filter *filter, const struct recording *recording, struct why *why);
 
+/** The same where there is no recording yet: @devices are being traced. */
+int filter_resolve_on(struct filter *filter, const struct recording_info *info,
+		      const struct recording_device *devices, size_t n, struct why *why);
+
 /** @comm: the process's name, NULL = unknown */
 bool filter_passes(const struct filter *filter, const struct merge_item *item, const char *comm);
 

@@ -26,6 +26,8 @@ static int choose_kind(struct session *session, enum source_kind *ret, struct wh
 	return 0;
 }
 
+#include <string.h>
+
 int session_choose_source(struct session *session, struct trace_source **ret, struct why *why)
 {
 	enum source_kind kind = session->kind;
@@ -60,4 +62,18 @@ void session_remove_state(struct session *session)
 	/* What stays behind names a process that is gone, so that nobody is fooled by it. */
 	for (size_t i = 0; i < session->n_devices; i++)
 		state_remove(session->root, session->devices[i].disk);
+}
+
+int source_kind_parse(const char *text, enum source_kind *ret)
+{
+	static const char *const names[] = {
+		[SOURCE_AUTO] = "auto", [SOURCE_RELAY] = "relay", [SOURCE_FTRACE] = "ftrace"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(text, names[i])) {
+			*ret = (enum source_kind)i;
+			return 0;
+		}
+	}
+	return -EINVAL;
 }

@@ -29,6 +29,9 @@ enum {
 	SOURCES_BUILT = 1 << SOURCE_RELAY | 1 << SOURCE_FTRACE
 };
 
+/** "auto", "relay", "ftrace". -EINVAL: none of them. */
+int source_kind_parse(const char *text, enum source_kind *ret);
+
 /** What the kernel is asked for. */
 struct trace_options {
 	uint32_t mask;	       /* enum bt_category bits; 0 = everything */

@@ -2,54 +2,31 @@
 #include "aside.h"
 #include "cli.h"
 #include "filter_args.h"
-#include "letters.h"
 #include "reading.h"
-#include "text.h"
+#include "text_args.h"
 
 #include <string.h>
 
 /* The command's arguments. */
 struct dump {
 	struct filter filter;
-	struct text_formats *formats; /* NULL without -f and -F */
-	struct text_options text;
+	struct text_args text;
 	char *output;
 	bool force;
-	bool legend;
 	char **paths;
 	size_t n_paths;
 };
 
 enum {
-	KEY_FORCE = 0x100,
-	KEY_LEGEND
+	KEY_FORCE = 0x100
 };
 
 static const struct argp_option option_list[] = {
 	{"input", 'i', "LOG", 0, "The same as LOG, as in blkparse", 0},
-	{"format", 'f', "FORMAT", 0, "Format of a line, for all actions; \\n ends a line", 1},
-	{"format-spec", 'F', "ACTION,FORMAT", 0, "Format of a line, for one action", 1},
-	{"track-ios", 't', NULL, 0, "Show how long each I/O was in its stages", 1},
-	{"per-program-stats", 's', NULL, 0, "At the end, counters of each process", 1},
-	{"hash-by-name", 'h', NULL, 0, "With -s, processes of one name are one", 1},
-	{"quiet", 'q', NULL, 0, "No summary of devices and CPUs at the end", 1},
 	{"output", 'o', "FILE", 0, "Write to FILE, not to standard output", 1},
 	{"force", KEY_FORCE, NULL, 0, "Overwrite FILE", 1},
-	{"legend", KEY_LEGEND, NULL, 0, "Explain all letters", 1},
 	{0},
 };
-
-static void add_format(struct dump *dump, int key, const char *text, struct argp_state *state)
-{
-	struct why why = {"no memory"};
-	int r = dump->formats ? 0 : text_formats_create(&dump->formats);
-
-	if (r == 0)
-		r = key == 'f' ? text_formats_all(dump->formats, text, &why)
-			       : text_formats_one(dump->formats, text, &why);
-	if (r < 0)
-		argp_error(state, "-%c: %s", key, why.text);
-}
 
 static void add_path(struct dump *dump, char *path, struct argp_state *state)
 {
@@ -67,23 +44,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &dump->filter;
-		return 0;
-	case 'f':
-	case 'F':
-		add_format(dump, key, argument, state);
-		return 0;
-	case 't':
-		dump->text.track = true;
-		return 0;
-	case 's':
-		dump->text.per_process = true;
-		return 0;
-	case 'h':
-		dump->text.by_name = true;
-		return 0;
-	case 'q':
-		dump->text.summary = false;
+		state->child_inputs[0] = &dump->text;
+		state->child_inputs[1] = &dump->filter;
 		return 0;
 	case 'o':
 		dump->output = argument;
@@ -91,15 +53,12 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case KEY_FORCE:
 		dump->force = true;
 		return 0;
-	case KEY_LEGEND:
-		dump->legend = true;
-		return 0;
 	case 'i':
 	case ARGP_KEY_ARG:
 		add_path(dump, argument, state);
 		return 0;
 	case ARGP_KEY_END:
-		if (!dump->n_paths && !dump->legend)
+		if (!dump->n_paths && !dump->text.legend)
 			argp_error(state, "which LOG?");
 		return 0;
 	default:
@@ -107,7 +66,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {{&filter_argp, 0, NULL, 10}, {0}};
+static const struct argp_child children[] = {{&text_argp, 0, NULL, 5},
+					     {&filter_argp, 0, NULL, 10},
+					     {0}};
 
 static const struct argp argp = {
 	.options = option_list,
@@ -154,7 +115,7 @@ static int dump_to(int fd, const struct dump *dump, struct recording *recording,
 	int r;
 
 	scene_init_recording(&scene, recording);
-	r = text_sink_create(fd, &dump->text, &scene, &sink);
+	r = text_sink_create(fd, &dump->text.options, &scene, &sink);
 	if (r < 0)
 		return why_set(why, r, "no memory");
 	return dump_events(dump, recording, sink, why);
@@ -186,7 +147,7 @@ static int run(struct dump *dump)
 		return status;
 	if (filter_resolve(&dump->filter, recording, &why) < 0)
 		return failed("dump", &why);
-	if (dump->formats && text_formats_need_wall(dump->formats) &&
+	if (dump->text.formats && text_formats_need_wall(dump->text.formats) &&
 	    !recording_info(recording)->has_real)
 		message("the recording does not tell the wall clock (no timestamp note): '-' "
 			"stands "
@@ -199,17 +160,16 @@ static int run(struct dump *dump)
 
 int cmd_dump(int argc, char **argv)
 {
-	struct dump dump = {.text.summary = true};
+	struct dump dump = {0};
 	int status = STATUS_OK;
 
 	parse_arguments(&argp, argc, argv, 0, &dump);
-	dump.text.formats = dump.formats;
-	if (dump.legend)
-		printf("%s\n%s", letters_legend, text_format_legend);
+	if (dump.text.legend)
+		text_args_print_legend();
 	else
 		status = run(&dump);
 	filter_deinit(&dump.filter);
-	text_formats_destroy(dump.formats);
+	text_args_deinit(&dump.text);
 	free(dump.paths);
 	return status;
 }

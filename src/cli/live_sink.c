@@ -2,8 +2,11 @@
 #include "live_sink.h"
 
 #include "cleanup.h"
+#include "clock.h"
 #include "decoder.h"
+#include "names.h"
 #include "source_ftrace.h"
+#include "wire.h"
 
 #include <string.h>
 
@@ -24,6 +27,9 @@ struct live_sink {
 	size_t n_devices;
 	bool has_facts; /* for channels of ring-buffer pages */
 	struct ftrace_facts facts;
+	struct names *names;
+	struct filter *filter; /* NULL: everything */
+	struct recording_info info;
 };
 
 static int live_meta(void *context, const char *text, size_t size, struct why *why)
@@ -36,6 +42,22 @@ static int live_meta(void *context, const char *text, size_t size, struct why *w
 	return 0;
 }
 
+/* The recording starts now: that is time 0 of a filter's seconds. */
+static int resolve_filter(struct live_sink *live, struct why *why)
+{
+	_cleanup_free_ struct recording_device *devices =
+		calloc(live->n_devices + 1, sizeof(*devices));
+
+	if (!devices)
+		return why_errno(why, -ENOMEM, "cannot filter the events");
+	for (size_t i = 0; i < live->n_devices; i++) {
+		devices[i].device = live->devices[i].device;
+		memcpy(devices[i].name, live->devices[i].name, sizeof(devices[i].name));
+	}
+	live->info.start_ns = clock_mono_ns();
+	return filter_resolve_on(live->filter, &live->info, devices, live->n_devices, why);
+}
+
 static int live_devices(void *context, const struct log_device *devices, size_t n, struct why *why)
 {
 	struct live_sink *live = context;
@@ -45,7 +67,7 @@ static int live_devices(void *context, const struct log_device *devices, size_t 
 		return why_errno(why, -ENOMEM, "cannot decode the events");
 	memcpy(live->devices, devices, n * sizeof(*devices));
 	live->n_devices = n;
-	return 0;
+	return live->filter ? resolve_filter(live, why) : 0;
 }
 
 /* Only the devices that were asked for: the buffer of pages is the whole machine's. */
@@ -117,6 +139,53 @@ static int live_data(void *context, uint32_t channel, const void *bytes, size_t 
 	return r < 0 ? why_errno(why, r, "cannot decode the events") : 0;
 }
 
+static int learn_name(struct live_sink *live, const struct blkbox_event *event)
+{
+	char comm[NAMES_COMM_BYTES + 1];
+
+	if (!blkbox_event_is_note(event) || event->action != BLKBOX_NOTE_PROCESS)
+		return 0;
+	wire_pdu_comm(event, comm);
+	return names_add(live->names, event->pid, event->cpu, event->time_ns, comm);
+}
+
+static const char *find_name(void *context, uint32_t tag, uint32_t pid, uint32_t cpu,
+			     uint64_t time_ns)
+{
+	const struct live_sink *live = context;
+
+	(void)tag;
+	return names_find(live->names, pid, cpu, time_ns);
+}
+
+static int give_event(struct live_sink *live, const struct merge_item *item, struct why *why)
+{
+	const struct blkbox_event *event = &item->event;
+
+	if (learn_name(live, event) < 0)
+		return why_errno(why, -ENOMEM, "cannot keep process names");
+	if (live->filter &&
+	    !filter_passes(live->filter, item,
+			   find_name(live, 0, event->pid, event->cpu, event->time_ns)))
+		return sink_left_out(live->output, item, why);
+	return sink_event(live->output, item, why);
+}
+
+/* Names of threads that no event told. */
+static int live_names(void *context, const struct log_name *names, size_t n, struct why *why)
+{
+	struct live_sink *live = context;
+
+	for (size_t i = 0; i < n; i++) {
+		char comm[sizeof(names[i].comm) + 1] = "";
+
+		memcpy(comm, names[i].comm, sizeof(names[i].comm));
+		if (names_add(live->names, names[i].pid, 0, names[i].time_ns, comm) < 0)
+			return why_errno(why, -ENOMEM, "cannot keep process names");
+	}
+	return 0;
+}
+
 /* Gives out what is older than @limit_ns. */
 static int give_out(struct live_sink *live, uint64_t limit_ns, struct why *why)
 {
@@ -125,7 +194,7 @@ static int give_out(struct live_sink *live, uint64_t limit_ns, struct why *why)
 
 	merge_resume(live->merge);
 	while ((r = merge_next(live->merge, limit_ns, &item, why)) > 0) {
-		r = sink_event(live->output, &item, why);
+		r = give_event(live, &item, why);
 		if (r < 0)
 			return r;
 	}
@@ -174,11 +243,16 @@ int live_sink_create(struct live_sink **ret)
 		.devices = live_devices,
 		.channels = live_channels,
 		.data = live_data,
+		.names = live_names,
 		.complete_until = live_complete_until,
 		.finish = live_finish,
 		.total = live_total,
 	};
+	live->info.has_real = true;
+	live->info.real_offset_ns = (int64_t)(clock_real_ns() - clock_mono_ns());
 	r = merge_create(&live->merge);
+	if (r >= 0)
+		r = names_create(&live->names);
 	if (r < 0) {
 		live_sink_destroy(live);
 		return r;
@@ -194,6 +268,8 @@ void live_sink_destroy(struct live_sink *live)
 	sink_destroy(live->output);
 	if (live->merge)
 		merge_destroy(live->merge);
+	if (live->names)
+		names_destroy(live->names);
 	free(live->channels);
 	free(live->devices);
 	free(live);
@@ -207,6 +283,23 @@ void live_sink_adopt_output(struct live_sink *live, struct sink *output)
 const struct span_sink *live_sink_span_sink(struct live_sink *live)
 {
 	return &live->ops;
+}
+
+void live_sink_set_filter(struct live_sink *live, struct filter *filter)
+{
+	live->filter = filter;
+}
+
+void live_sink_scene(struct live_sink *live, struct scene *ret)
+{
+	*ret = (struct scene){
+		.start_ns = SCENE_FROM_FIRST,
+		.has_real = live->info.has_real,
+		.real_offset_ns = live->info.real_offset_ns,
+		.comm = find_name,
+		.device_name = live_sink_device_name,
+		.context = live,
+	};
 }
 
 const char *live_sink_device_name(void *context, uint32_t tag, uint32_t device)

@@ -7,6 +7,8 @@
 #ifndef BLKBOX_CLI_LIVE_SINK_H
 #define BLKBOX_CLI_LIVE_SINK_H
 
+#include "filter.h"
+#include "scene.h"
 #include "sink.h"
 #include "span_sink.h"
 
@@ -18,6 +20,11 @@ DEFINE_CLEANUP(struct live_sink, live_sink_destroy);
 
 /** Where the events go; adopted. Before the recording starts. */
 void live_sink_adopt_output(struct live_sink *live, struct sink *output);
+
+/** Only these events are given out; borrowed, and resolved when the devices are known. */
+void live_sink_set_filter(struct live_sink *live, struct filter *filter);
+/** What text sinks ask about the recording, as far as it is known. @live must outlive it. */
+void live_sink_scene(struct live_sink *live, struct scene *ret);
 
 /** Borrowed, as long as the live sink lives. The recording must read live. */
 const struct span_sink *live_sink_span_sink(struct live_sink *live);

@@ -11,6 +11,7 @@ static int cmd_help(int argc, char **argv);
 static const struct command commands[] = {
 	{"check", cmd_check, "what a recording needs, and whether it is there"},
 	{"record", cmd_record, "trace devices during a command, for a time, or until a signal"},
+	{"live", cmd_live, "show events as text, as they happen"},
 	{"info", cmd_info, "tell what was recorded, and what was lost"},
 	{"verify", cmd_verify, "check every byte of a log"},
 	{"status", cmd_status, "which traces run now on this machine, and whose they are"},

@@ -19,7 +19,7 @@ enum {
 
 /* One run of the command. */
 struct recorder {
-	struct record_args args;
+	struct record_args args; /* owned by the caller */
 	struct record_output output;
 	struct session *session;
 	struct child child;
@@ -223,7 +223,7 @@ static int exit_status(const struct recorder *recorder, const struct session_rep
 	return report->complete ? STATUS_OK : STATUS_INCOMPLETE;
 }
 
-static int run(struct recorder *recorder, int argc, char **argv)
+static int run_recorder(struct recorder *recorder, const char *name, int argc, char **argv)
 {
 	struct session_report report;
 	struct why why = {""};
@@ -234,7 +234,7 @@ static int run(struct recorder *recorder, int argc, char **argv)
 		r = start(recorder, &why);
 	if (r < 0) {
 		record_output_discard(&recorder->output);
-		return failed("record", &why);
+		return failed(name, &why);
 	}
 	reason = record(recorder);
 	if (recorder->args.flush && reason != LOG_END_UNKNOWN)
@@ -243,7 +243,7 @@ static int run(struct recorder *recorder, int argc, char **argv)
 		record_report_clear_line();
 	r = session_stop(recorder->session, reason, &report, &why);
 	if (r < 0)
-		output_failed("record", recorder->args.output, r, &why);
+		output_failed(name, recorder->args.output, r, &why);
 	record_report_end(&report, &recorder->args, &recorder->output,
 			  clock_mono_ns() - recorder->started_ns);
 	/* The time was over before the command was: its status still counts. */
@@ -254,24 +254,33 @@ static int run(struct recorder *recorder, int argc, char **argv)
 	return r < 0 ? STATUS_FAILED : exit_status(recorder, &report);
 }
 
-int cmd_record(int argc, char **argv)
+int record_run(const char *name, const struct record_args *args, int argc, char **argv)
 {
 	struct recorder recorder = {
+		.args = *args,
 		.child = {.pidfd = -1, .go_fd = -1, .exec_fd = -1},
 		.signal_fd = -1,
 		.limit_fd = -1,
 		.progress_fd = -1,
 	};
-	int status;
+	int status = run_recorder(&recorder, name, argc, argv);
 
-	record_args_parse(&recorder.args, argc, argv);
-	status = run(&recorder, argc, argv);
 	session_destroy(recorder.session);
 	child_deinit(&recorder.child);
 	record_output_deinit(&recorder.output);
-	record_args_deinit(&recorder.args);
 	close_keep_errno(recorder.signal_fd);
 	close_keep_errno(recorder.limit_fd);
 	close_keep_errno(recorder.progress_fd);
+	return status;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record_args args;
+	int status;
+
+	record_args_parse(&args, argc, argv);
+	status = record_run("record", &args, argc, argv);
+	record_args_deinit(&args);
 	return status;
 }

@@ -191,13 +191,7 @@ static void parse_format(struct record_args *args, struct argp_state *state, cha
 
 static void parse_source(struct record_args *args, struct argp_state *state, char *arg)
 {
-	if (!strcmp(arg, "auto"))
-		args->session.source = SOURCE_AUTO;
-	else if (!strcmp(arg, "relay"))
-		args->session.source = SOURCE_RELAY;
-	else if (!strcmp(arg, "ftrace"))
-		args->session.source = SOURCE_FTRACE;
-	else
+	if (source_kind_parse(arg, &args->session.source) < 0)
 		argp_error(state, "--source: '%s' is none of auto, relay, ftrace", arg);
 }
 

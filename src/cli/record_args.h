@@ -7,6 +7,7 @@
 #define BLKBOX_CLI_RECORD_ARGS_H
 
 #include "session.h"
+#include "text.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,6 +16,7 @@ enum record_format {
 	RECORD_LOG,
 	RECORD_BLKTRACE, /* a file for each device and CPU, as blktrace writes them */
 	RECORD_STREAM,	 /* -o -: merged records on standard output */
+	RECORD_TEXT,	 /* `blkbox live`: lines on standard output */
 };
 
 struct record_args {
@@ -32,7 +34,13 @@ struct record_args {
 	bool strict;
 	bool quiet;
 	bool format_given;
+	/* RECORD_TEXT: */
+	struct filter *filter; /* borrowed */
+	struct text_options text;
 };
+
+/** Records as asked for. @name: of the command, for messages. Returns the exit status. */
+int record_run(const char *name, const struct record_args *args, int argc, char **argv);
 
 /** Exits on wrong usage. */
 void record_args_parse(struct record_args *args, int argc, char **argv);

@@ -102,7 +102,11 @@ static int open_live(struct record_output *output, const struct record_args *arg
 	struct sink *sink;
 	int r = live_sink_create(&output->live);
 
-	if (r >= 0 && args->format == RECORD_STREAM) {
+	if (r >= 0 && args->format == RECORD_TEXT) {
+		live_sink_set_filter(output->live, args->filter);
+		live_sink_scene(output->live, &output->scene);
+		r = text_sink_create(STDOUT_FILENO, &args->text, &output->scene, &sink);
+	} else if (r >= 0 && args->format == RECORD_STREAM) {
 		r = blktrace_stream_create(STDOUT_FILENO, args->protocol, &output->counts, &sink);
 	} else if (r >= 0) {
 		r = blktrace_files_create(base, args->session.force, &files);
@@ -119,7 +123,8 @@ static int open_live(struct record_output *output, const struct record_args *arg
 
 bool record_output_is_live(const struct record_args *args)
 {
-	return args->format == RECORD_STREAM || (args->format == RECORD_BLKTRACE && args->protocol);
+	return args->format == RECORD_STREAM || args->format == RECORD_TEXT ||
+	       (args->format == RECORD_BLKTRACE && args->protocol);
 }
 
 static int open_blktrace(struct record_output *output, const struct record_args *args,
@@ -145,7 +150,7 @@ int record_output_open(struct record_output *output, const struct record_args *a
 	_cleanup_free_ char *name = NULL, *path = NULL;
 	int r;
 
-	if (args->format == RECORD_STREAM)
+	if (args->format == RECORD_STREAM || args->format == RECORD_TEXT)
 		return open_live(output, args, NULL, why);
 	if (args->format == RECORD_BLKTRACE)
 		return open_blktrace(output, args, why);

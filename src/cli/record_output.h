@@ -16,6 +16,7 @@ struct record_output {
 	struct files_sink *files;      /* RECORD_BLKTRACE */
 	struct live_sink *live;	       /* RECORD_STREAM; RECORD_BLKTRACE with another protocol */
 	struct blktrace_counts counts; /* of what @live writes */
+	struct scene scene;	       /* of RECORD_TEXT */
 };
 
 /** Opens what @args ask for; named after the devices of @session if they name nothing. */
