@@ -308,6 +308,12 @@ bool wire_pdu_timestamp(const struct blkbox_event *event, uint64_t *ret_realtime
 	return true;
 }
 
+size_t wire_pdu_text(const struct blkbox_event *event)
+{
+	/* Copies of events without a payload have no address of one. */
+	return event->pdu_bytes ? strnlen((const char *)event->pdu, event->pdu_bytes) : 0;
+}
+
 void wire_pdu_comm(const struct blkbox_event *event, char ret[static 17])
 {
 	size_t n = event->pdu_bytes < BT_COMM_BYTES ? event->pdu_bytes : BT_COMM_BYTES;

@@ -68,6 +68,8 @@ bool wire_pdu_remap(const struct blkbox_event *event, uint32_t *ret_device_from,
 		    uint32_t *ret_device_to, uint64_t *ret_sector_from);
 bool wire_pdu_u64(const struct blkbox_event *event, uint64_t *ret); /* unplug depth, split sector */
 bool wire_pdu_timestamp(const struct blkbox_event *event, uint64_t *ret_realtime_ns);
+/** Bytes of a note's text, up to its first NUL; 0 if it has none. At @pdu, not terminated. */
+size_t wire_pdu_text(const struct blkbox_event *event);
 /** Process name of a process note: at most 16 bytes and its NUL, whatever the payload is. */
 void wire_pdu_comm(const struct blkbox_event *event, char ret[static 17]);
 

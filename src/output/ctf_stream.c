@@ -5,6 +5,7 @@
 #include "ctf_metadata.h"
 #include "escape.h"
 #include "letters.h"
+#include "wire.h"
 
 #include <fcntl.h>
 
@@ -185,9 +186,8 @@ static void put_texts(struct ctf_stream *s, const struct merge_item *item,
 
 	put_string(s, rwbs, note ? 0 : rwbs_format(event, rwbs));
 	put_string(s, comm ? comm : "", comm ? strnlen(comm, NAMES_COMM_BYTES) : 0);
-	n = event->pdu_bytes < 256 ? event->pdu_bytes : 256;
-	put_string(s, (const char *)event->pdu,
-		   has_text ? strnlen((const char *)event->pdu, n) : 0);
+	n = has_text ? wire_pdu_text(event) : 0;
+	put_string(s, (const char *)event->pdu, n < 256 ? n : 256);
 }
 
 #define PUT(stream, type, value)                      \

@@ -217,7 +217,7 @@ static struct value get_message(struct row *row)
 	return (struct value){
 		.kind = VALUE_TEXT,
 		.text = (const char *)event->pdu,
-		.size = strnlen((const char *)event->pdu, event->pdu_bytes),
+		.size = wire_pdu_text(event),
 	};
 }
 

@@ -211,9 +211,8 @@ static void bind_payload(struct binder *b, const struct blkbox_event *event)
 		bind_null(b);
 		bind_null(b);
 		bind_null(b);
-		n = event->pdu_bytes < 256 ? event->pdu_bytes : 256;
-		escaped[escape_text(escaped, (const char *)event->pdu,
-				    strnlen((const char *)event->pdu, n))] = '\0';
+		n = wire_pdu_text(event);
+		escaped[escape_text(escaped, (const char *)event->pdu, n < 256 ? n : 256)] = '\0';
 		bind_text(b, event->action == BLKBOX_NOTE_TIMESTAMP ? NULL : escaped);
 		return;
 	}
