@@ -274,7 +274,11 @@ static int take_all(struct collector *collector, bool all, struct why *why)
 		moved |= r;
 	}
 	if (live && until && sink->complete_until) {
-		int r = sink->complete_until(sink->context, until, why);
+		/* First the names, so that they are there when the events are shown. */
+		int r = collector_write_names(collector, false, why);
+
+		if (r >= 0)
+			r = sink->complete_until(sink->context, until, why);
 
 		if (r < 0)
 			return r;
