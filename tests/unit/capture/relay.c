@@ -168,9 +168,8 @@ Test(relay, a_name_with_a_slash_is_found_under_sysfs_spelling)
 	set_up();
 	cr_assert_eq(n_channels, 2);
 	cr_assert_not_null(fake_kernel_trace(&kernel, "cciss!c0d0"));
-	source->ops->destroy(source);
+	cr_assert_eq(source->ops->teardown(source, &why), 0);
 	cr_assert_null(fake_kernel_trace(&kernel, "cciss!c0d0"));
-	cr_assert_eq(relay_source_create(&source), 0);
 }
 
 Test(relay, a_partition_has_the_trace_under_its_own_name)
