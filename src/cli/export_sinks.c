@@ -49,9 +49,9 @@ static int export_stream(stream_create create, const struct export_options *opti
 {
 	struct why why = {""};
 
-	if (write_stream(create, options, recording, &why) < 0)
-		return failed("export", &why);
-	return STATUS_OK;
+	int r = write_stream(create, options, recording, &why);
+
+	return r < 0 ? output_failed("export", options->output, r, &why) : STATUS_OK;
 }
 
 int export_jsonl(const struct export_options *options, struct recording *recording)
