@@ -105,11 +105,11 @@ static ssize_t read_from(size_t size, enum read_mode mode)
 	return source->ops->read(source, channel_of(0), bytes, size, mode);
 }
 
-static void assert_asked_for(int protocol)
+static void assert_asked_for(unsigned protocol)
 {
 	const struct fake_trace *trace = fake_kernel_trace(&kernel, "sda");
 
-	cr_assert_eq(trace->protocol, protocol);
+	cr_assert_eq(trace->protocol, (int)protocol);
 	cr_assert_eq(trace->buffer_bytes, 65536);
 	cr_assert_eq(trace->buffer_count, 4);
 	cr_assert_eq(trace->pid, 4711);
