@@ -15,6 +15,8 @@ for n in {1..100}; do
     # A shell without job control gives its background processes an ignored SIGINT.
     env --default-signal=INT,TERM,HUP "$BLKBOX" record -b 16 -n 4 -o "$n.blkbox" "/dev/$dev" 2>run.err &
     recorder=$!
+    # Until env has started it, the ignored SIGINT would just be lost.
+    until [[ $(</proc/$recorder/comm) == blkbox ]]; do :; done
     sleep "$(printf '0.%03d' $((RANDOM % 300)))"
     kill "-$signal" "$recorder"
     # What hangs is killed, and gives 137.
