@@ -57,11 +57,17 @@ static int create_part(const char *part, bool force, struct why *why)
 	return why_errno(why, -errno, "cannot create %s", part);
 }
 
+/* A pipe that nobody reads must not make us wait where no signal is heard: it is ENXIO. */
 static int open_directly(const char *path, struct why *why)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
-	return fd < 0 ? why_errno(why, -errno, "cannot write to %s", path) : fd;
+	if (fd < 0 && errno == ENXIO)
+		return why_set(why, -ENXIO, "cannot write to %s: nobody reads from it", path);
+	if (fd < 0)
+		return why_errno(why, -errno, "cannot write to %s", path);
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	return fd;
 }
 
 int aside_open(struct aside *aside, const char *path, bool force, struct why *why)

@@ -27,6 +27,7 @@ struct collector {
 	int failure; /* of the sink */
 	struct why failure_why;
 	struct remarks remarks;
+	bool names_failed;	/* and it was told */
 	_Atomic int end_reason; /* enum log_end_reason */
 
 	_Atomic uint64_t events;
@@ -80,7 +81,9 @@ void collector_destroy(struct collector *collector)
 
 int collector_find_channels(struct collector *collector, struct why *why)
 {
-	return intake_find_channels(&collector->intake, collector->sink, why);
+	bool sink_failed = false;
+
+	return intake_find_channels(&collector->intake, collector->sink, &sink_failed, why);
 }
 
 static void end_recording(struct collector *collector, enum log_end_reason reason)
@@ -99,6 +102,14 @@ static void remark(struct collector *collector, const struct why *why)
 {
 	if (collector->remarks.n < COLLECTOR_REMARKS_MAX)
 		collector->remarks.text[collector->remarks.n++] = *why;
+}
+
+static void remark_error(struct collector *collector, int error, const char *text)
+{
+	struct why why;
+
+	why_errno(&why, error, "%s", text);
+	remark(collector, &why);
 }
 
 int collector_write_drops(struct collector *collector, struct why *why)
@@ -128,8 +139,13 @@ int collector_write_names(struct collector *collector, bool at_end, struct why *
 	if (!source->ops->collect_names || !sink->names)
 		return 0;
 	n = source->ops->collect_names(source, at_end, &names);
-	if (n < 0)
-		return why_errno(why, (int)n, "cannot find out the names of processes");
+	if (n < 0) {
+		/* A recording without names is worth more than none. */
+		if (!collector->names_failed)
+			remark_error(collector, (int)n, "cannot find out the names of processes");
+		collector->names_failed = true;
+		return 0;
+	}
 	return n ? sink->names(sink->context, names, (size_t)n, why) : 0;
 }
 
@@ -175,6 +191,22 @@ static void publish_progress(struct collector *collector)
 	atomic_store_explicit(&collector->bytes, bytes, memory_order_relaxed);
 }
 
+/* Of CPUs that came online. Only a failure of the sink is returned; all else is a remark. */
+static int look_for_channels(struct collector *collector, struct why *why)
+{
+	bool sink_failed = false;
+	struct why found = {""};
+	int r = intake_find_channels(&collector->intake, collector->sink, &sink_failed, &found);
+
+	if (r < 0 && sink_failed) {
+		*why = found;
+		return r;
+	}
+	if (r < 0)
+		remark(collector, &found);
+	return 0;
+}
+
 /* What is looked at twice a second. A failure of the sink is returned; all else is a remark. */
 static int tick(struct collector *collector, struct why *why)
 {
@@ -203,8 +235,8 @@ static int tick(struct collector *collector, struct why *why)
 	}
 	if (all_gone(collector))
 		end_recording(collector, r == -EBUSY ? LOG_END_FOREIGN : LOG_END_DEVICE);
-	else if (collector_find_channels(collector, &found) < 0)
-		remark(collector, &found);
+	else
+		return look_for_channels(collector, why);
 	return 0;
 }
 
@@ -324,15 +356,25 @@ static bool timer_rang(const struct collector *collector)
 
 static int collect(struct collector *collector, struct why *why)
 {
+	bool looked_again = false;
+
 	for (;;) {
 		enum phase phase = current_phase(collector);
-		/* Asked before the rings are emptied: after its end a reader adds nothing. */
-		bool last = phase == PHASE_STOPPED && intake_ended(&collector->intake);
 		bool rang = timer_rang(collector);
+		bool last;
 		int r;
 
 		if (phase == PHASE_ABORTED)
 			return 0;
+		if (phase == PHASE_STOPPED && !looked_again) {
+			/* A CPU may have come online since the last tick, and have logged. */
+			looked_again = true;
+			r = look_for_channels(collector, why);
+			if (r < 0)
+				return r;
+		}
+		/* Asked before the rings are emptied: after its end a reader adds nothing. */
+		last = phase == PHASE_STOPPED && intake_ended(&collector->intake);
 		r = take_all(collector, rang || phase == PHASE_STOPPED, why);
 		if (r < 0)
 			return r;

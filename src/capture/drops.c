@@ -65,22 +65,29 @@ static int add_window(struct drop_tracker *tracker, const struct log_drops *drop
 	return 0;
 }
 
+/* Adds @count losses to the window that @window dates. */
 static int account(struct drop_tracker *tracker, struct drop_counter *counter,
-		   const struct log_drops *drops)
+		   const struct log_drops *window, uint64_t count, uint32_t flags)
 {
-	int r = add_window(tracker, drops);
+	struct log_drops drops = *window;
+	int r;
 
+	if (!count)
+		return 0;
+	drops.count = count;
+	drops.flags = flags;
+	r = add_window(tracker, &drops);
 	if (r < 0)
 		return r;
-	if (drops->flags & LOG_DROPS_AT_STOP)
-		counter->lost_at_stop += drops->count;
+	if (flags & LOG_DROPS_AT_STOP)
+		counter->lost_at_stop += count;
 	else
-		counter->lost += drops->count;
+		counter->lost += count;
 	return 0;
 }
 
 int drop_tracker_look(struct drop_tracker *tracker, uint32_t device_index, uint32_t cpu,
-		      uint64_t value, uint64_t now_ns, bool cpu_came, uint32_t flags)
+		      uint64_t value, uint64_t now_ns, bool cpu_came, uint64_t noise_max)
 {
 	LOCKED(&tracker->lock);
 	struct drop_counter *counter = find(tracker, device_index, cpu);
@@ -103,18 +110,20 @@ int drop_tracker_look(struct drop_tracker *tracker, uint32_t device_index, uint3
 	} else if (value > counter->value) {
 		uint64_t rise = value - counter->value;
 		uint64_t back = !cpu_came ? 0 : rise < counter->hidden ? rise : counter->hidden;
+		uint64_t noise = rise - back < noise_max ? rise - back : noise_max;
 		struct log_drops drops = {
 			.device_index = device_index,
 			.cpu = cpu,
 			.from_ns = counter->looked_ns,
 			.to_ns = now_ns,
-			.count = rise - back,
-			.flags = flags,
 		};
 
-		/* On failure nothing is forgotten: the next look sees the same rise. */
-		if (drops.count)
-			r = account(tracker, counter, &drops);
+		/* On failure what is not accounted for is not forgotten: the next look sees it. */
+		r = account(tracker, counter, &drops, rise - back - noise, 0);
+		if (r < 0)
+			return r;
+		counter->value += rise - back - noise;
+		r = account(tracker, counter, &drops, noise, LOG_DROPS_AT_STOP);
 		if (r < 0)
 			return r;
 		counter->hidden -= back;
@@ -139,7 +148,7 @@ int drop_tracker_add(struct drop_tracker *tracker, const struct log_drops *drops
 			.looked_ns = drops->to_ns,
 		};
 	}
-	return account(tracker, counter, drops);
+	return account(tracker, counter, drops, drops->count, drops->flags);
 }
 
 size_t drop_tracker_take(struct drop_tracker *tracker, struct log_drops **ret)

@@ -35,10 +35,11 @@ void drop_tracker_deinit(struct drop_tracker *tracker);
  * the share comes back with the CPU and is then no new loss.
  *
  * @cpu_came: a CPU came online since the last look
- * @flags: of the window, LOG_DROPS_AT_STOP or 0
+ * @noise_max: so much of a rise counts as LOG_DROPS_AT_STOP, the rest is loss: STOP adds one for
+ *             each CPU whose buffer is full, though nothing was lost; else 0
  */
 int drop_tracker_look(struct drop_tracker *tracker, uint32_t device_index, uint32_t cpu,
-		      uint64_t value, uint64_t now_ns, bool cpu_came, uint32_t flags);
+		      uint64_t value, uint64_t now_ns, bool cpu_came, uint64_t noise_max);
 
 /** Adds a loss that was learnt by other means than a counter. */
 int drop_tracker_add(struct drop_tracker *tracker, const struct log_drops *drops);

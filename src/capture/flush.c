@@ -15,17 +15,19 @@
 /* Only async-signal-safe calls: the parent has threads. */
 static void flush_and_exit(const char *const *paths, size_t n)
 {
+	int error = 0;
+
 	/* Our copies of the trace files and of the output must not outlive the recording. */
 	close_range(0, ~0u, 0);
 	for (size_t i = 0; i < n; i++) {
 		int fd = open(paths[i], O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
-		if (fd < 0)
-			continue;
-		ioctl(fd, BLKFLSBUF, 0);
-		close(fd);
+		if (fd < 0 || ioctl(fd, BLKFLSBUF, 0) < 0)
+			error = errno;
+		if (fd >= 0)
+			close(fd);
 	}
-	_exit(0);
+	_exit(error & 0xff);
 }
 
 int flush_devices(const char *const *paths, size_t n)
@@ -42,4 +44,16 @@ int flush_devices(const char *const *paths, size_t n)
 	if (pid == 0)
 		flush_and_exit(paths, n);
 	return pidfd;
+}
+
+int flush_result(int pidfd)
+{
+	siginfo_t info = {0};
+
+	/* Takes the child's remains away, too. */
+	while (waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | __WALL) < 0) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	return info.si_code == CLD_EXITED ? -info.si_status : -EINTR;
 }

@@ -17,4 +17,7 @@
  */
 int flush_devices(const char *const *paths, size_t n);
 
+/** Waits for the end of a flush: 0, or the -errno of a device that could not be flushed. */
+int flush_result(int pidfd);
+
 #endif

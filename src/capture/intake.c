@@ -116,20 +116,34 @@ static int announce_channels(struct intake *intake, size_t first, const struct s
 	return sink->channels(sink->context, ids, n, why);
 }
 
-int intake_find_channels(struct intake *intake, const struct span_sink *sink, struct why *why)
+/* Nobody was told of these: as if they had not been found. */
+static void forget_channels(struct intake *intake, size_t first)
+{
+	while (intake->n_channels > first)
+		channel_destroy(intake->channels[--intake->n_channels]);
+}
+
+int intake_find_channels(struct intake *intake, const struct span_sink *sink, bool *ret_sink_failed,
+			 struct why *why)
 {
 	struct trace_source *source = intake->shared->source;
 	size_t first = intake->n_channels;
-	int r;
+	int r, taken = 0;
 
 	if (why)
 		why->text[0] = '\0';
 	r = source->ops->find_channels(source, add_channel, intake, why);
-	if (r >= 0 && intake->n_channels > first) {
-		r = announce_channels(intake, first, sink, why);
-		if (r >= 0)
-			r = start_readers(intake, first);
+	if (intake->n_channels > first) {
+		taken = announce_channels(intake, first, sink, r < 0 ? NULL : why);
+		if (taken < 0) {
+			forget_channels(intake, first);
+			*ret_sink_failed = true;
+		} else {
+			taken = start_readers(intake, first);
+		}
 	}
+	if (r >= 0)
+		r = taken;
 	if (r < 0 && why && !why->text[0])
 		why_errno(why, r, "cannot read the trace channels");
 	return r;

@@ -26,8 +26,14 @@ void intake_init(struct intake *intake, struct reader_shared *shared, size_t rin
 /** Joins whatever runs: set the phase and kick first. */
 void intake_deinit(struct intake *intake);
 
-/** Takes up the channels that the source has by now, tells @sink of them, starts their readers. */
-int intake_find_channels(struct intake *intake, const struct span_sink *sink, struct why *why);
+/**
+ * Takes up the channels that the source has by now, tells @sink of them, starts their readers. What
+ * was found before an error is taken up all the same.
+ *
+ * @ret_sink_failed: set if it was the sink that failed, which ends the recording; else left alone
+ */
+int intake_find_channels(struct intake *intake, const struct span_sink *sink, bool *ret_sink_failed,
+			 struct why *why);
 
 /** Waits, at most @timeout_ms, until what is finished in the kernel at this moment is in the rings.
  */

@@ -3,6 +3,7 @@
 
 #include "cleanup.h"
 #include "clock.h"
+#include "cpus.h"
 
 #include <sched.h>
 #include <string.h>
@@ -83,6 +84,14 @@ static bool is_full(const struct reader *reader, struct channel *channel)
 	return room < reader->shared->source->ops->read_unit;
 }
 
+static bool is_offline(const struct reader *reader, uint32_t cpu)
+{
+	_cleanup_(cpus_deinit) struct cpus online = {0};
+
+	return cpus_online(reader->shared->source->root, &online) == 0 &&
+	       !cpus_contain(&online, cpu);
+}
+
 /*
  * Only on the channel's own CPU are its unfinished sub-buffers whole. And a reader elsewhere can
  * look just when the writer has finished the last free sub-buffer but not yet said that it is full:
@@ -107,9 +116,9 @@ static enum read_mode reading_mode(struct reader *reader, enum phase phase)
 		return READ_FINISHED;
 	CPU_ZERO_S(bytes, set);
 	CPU_SET_S(cpu, bytes, set);
-	/* EINVAL: the CPU is offline, so nobody writes there. */
+	/* On a CPU that is offline nobody writes. EINVAL may also come from a cpuset. */
 	reader->pinned = sched_setaffinity(0, bytes, set) == 0;
-	offline = !reader->pinned && errno == EINVAL;
+	offline = !reader->pinned && errno == EINVAL && is_offline(reader, cpu);
 	CPU_FREE(set);
 	return offline || reader->pinned ? on_cpu : READ_FINISHED;
 }

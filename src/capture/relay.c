@@ -117,11 +117,16 @@ static int read_dropped(const struct relay_source *relay, size_t i, uint64_t *re
 }
 
 /* Forgets a trace that is gone: what is there by now belongs to somebody else. */
-static bool still_ours(struct relay_source *relay, size_t i)
+static bool is_gone(const struct relay_source *relay, size_t i)
 {
 	uint64_t value;
 
-	if (relay->owners[i] == RELAY_OURS && read_dropped(relay, i, &value) == -EIO) {
+	return read_dropped(relay, i, &value) == -EIO;
+}
+
+static bool still_ours(struct relay_source *relay, size_t i)
+{
+	if (relay->owners[i] == RELAY_OURS && is_gone(relay, i)) {
 		relay->owners[i] = RELAY_NOT_OURS;
 		relay->devices[i].started = false;
 	}
@@ -165,7 +170,7 @@ static int add_channel(struct relay_source *relay, size_t i, uint32_t cpu, sourc
 	};
 	char name[32];
 	uint32_t *cpus;
-	int fd;
+	int fd, r;
 
 	cpus = reallocarray(device->cpus, device->n_cpus + 1, sizeof(*cpus));
 	if (!cpus)
@@ -176,8 +181,10 @@ static int add_channel(struct relay_source *relay, size_t i, uint32_t cpu, sourc
 	if (fd < 0)
 		return preflight_explain_open(source->root, source->log_devices[i].name, name, fd,
 					      why);
-	cpus[device->n_cpus++] = cpu;
-	return fn(context, &id, fd);
+	r = fn(context, &id, fd);
+	if (r >= 0)
+		cpus[device->n_cpus++] = cpu;
+	return r;
 }
 
 /* The kernel makes a file for each CPU that is, or comes, online; the numbers may have holes. */
@@ -220,7 +227,8 @@ static int relay_find_channels(struct trace_source *source, source_channel_fn *f
 	for (size_t i = 0; i < source->n_devices; i++) {
 		int r;
 
-		if (!still_ours(relay, i))
+		/* Only check() and stop() forget a trace: they tell of it. */
+		if (relay->owners[i] != RELAY_OURS || is_gone(relay, i))
 			continue;
 		r = find_device_channels(relay, i, fn, context, why);
 		if (r < 0)
@@ -277,6 +285,17 @@ static ssize_t relay_read(struct trace_source *source, struct channel *channel, 
 	return n == -EAGAIN ? 0 : n;
 }
 
+static void look_at_drops(struct relay_source *relay, size_t i, bool cpu_came, uint64_t noise_max)
+{
+	uint64_t value;
+
+	if (read_dropped(relay, i, &value) < 0)
+		return; /* check() tells of a trace that is gone */
+	/* -ENOMEM: the tracker keeps its last value, so that the next look catches up. */
+	drop_tracker_look(&relay->source.drops, (uint32_t)i, LOG_NO_CPU, value, clock_mono_ns(),
+			  cpu_came, noise_max);
+}
+
 static void relay_sample_drops(struct trace_source *source, bool at_stop)
 {
 	struct relay_source *relay = to_relay(source);
@@ -285,15 +304,8 @@ static void relay_sample_drops(struct trace_source *source, bool at_stop)
 	/* A CPU that comes back brings its share of the counter along (6.17 and later). */
 	bool cpu_came = online > 0 && (size_t)online > relay->online_cpus;
 
-	for (size_t i = 0; i < source->n_devices; i++) {
-		uint64_t value;
-
-		if (read_dropped(relay, i, &value) < 0)
-			continue; /* check() tells of a trace that is gone */
-		/* -ENOMEM: the tracker keeps its last value, so that the next look catches up. */
-		drop_tracker_look(&source->drops, (uint32_t)i, LOG_NO_CPU, value, clock_mono_ns(),
-				  cpu_came, at_stop ? LOG_DROPS_AT_STOP : 0);
-	}
+	for (size_t i = 0; i < source->n_devices; i++)
+		look_at_drops(relay, i, cpu_came, at_stop ? relay->devices[i].n_cpus : 0);
 	relay->online_cpus = online > 0 ? (size_t)online : 0;
 }
 
@@ -339,9 +351,12 @@ static int relay_stop(struct trace_source *source, struct why *why)
 
 		if (!device->started)
 			continue;
-		if (still_ours(relay, i))
+		if (still_ours(relay, i)) {
+			/* As late as can be: what is counted after this is mostly STOP's noise. */
+			look_at_drops(relay, i, false, 0);
 			r = source->kernel->ioctl(source->kernel->context, device->fd, BT_IOC_STOP,
 						  NULL);
+		}
 		device->started = false;
 		if (r == -EINVAL)
 			result = why_set(why, 1, "the trace of %s had already been ended",

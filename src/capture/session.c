@@ -200,9 +200,11 @@ static int start_parts(struct session *session, struct why *why)
 		r = collector_start(session->collector, why);
 	if (r < 0)
 		return r;
-	session_count_ios(session, session->ios_before);
 	session->started_ns = clock_mono_ns();
-	return source->ops->start(source, why);
+	r = source->ops->start(source, why);
+	/* After the start: what is counted before it has no events. */
+	session_count_ios(session, session->ios_before);
+	return r;
 }
 
 static void set_phase(struct session *session, enum phase phase)
@@ -382,4 +384,9 @@ int session_flush(struct session *session, struct why *why)
 		paths[i] = session->devices[i].path;
 	r = flush_devices(paths, session->n_devices);
 	return r < 0 ? why_errno(why, r, "cannot start a process that flushes the devices") : r;
+}
+
+int session_flush_result(int pidfd)
+{
+	return flush_result(pidfd);
 }

@@ -93,6 +93,8 @@ const char *session_notice(const struct session *session);
  * closed by the caller; closing it does not end the flush.
  */
 int session_flush(struct session *session, struct why *why);
+/** How that ended: 0, or the -errno of a device that could not be flushed. Waits for it. */
+int session_flush_result(int pidfd);
 
 /**
  * Ends the recording: drain what is finished, read the loss counters, STOP, drain the rest, finish

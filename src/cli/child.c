@@ -33,7 +33,7 @@ static void run(char *const *argv, int go_fd, int exec_fd)
 	_exit(error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE);
 }
 
-int child_start(struct child *child, char *const *argv, struct why *why)
+int child_start(struct child *child, char *const *argv, bool to_stderr, struct why *why)
 {
 	int go[2], exec[2];
 	pid_t pid;
@@ -49,6 +49,8 @@ int child_start(struct child *child, char *const *argv, struct why *why)
 	if (pid == 0) {
 		close(go[1]);
 		close(exec[0]);
+		if (to_stderr)
+			dup2(STDERR_FILENO, STDOUT_FILENO);
 		run(argv, go[0], exec[1]);
 	}
 	close_keep_errno(go[0]);

@@ -19,8 +19,11 @@ struct child {
 	bool going;  /* it runs the command */
 };
 
-/** Forks a child that waits for child_go(); it will block no signals. @argv: NULL-terminated. */
-int child_start(struct child *child, char *const *argv, struct why *why);
+/**
+ * Forks a child that waits for child_go(); it will block no signals. @argv: NULL-terminated.
+ * @to_stderr: what it writes to standard output goes there: ours is for events
+ */
+int child_start(struct child *child, char *const *argv, bool to_stderr, struct why *why);
 /** Lets it run the command. < 0: it cannot be executed, with the sentence. */
 int child_go(struct child *child, const char *name, struct why *why);
 /** Waits for its end. Returns its exit status, 128 + N for a signal. */

@@ -14,7 +14,8 @@
 #include <sys/timerfd.h>
 
 enum {
-	PROGRESS_INTERVAL_S = 1
+	PROGRESS_INTERVAL_S = 1,
+	STATUS_SIGNAL = 128
 };
 
 /* One run of the command. */
@@ -28,19 +29,30 @@ struct recorder {
 	int progress_fd; /* timer: the live line; -1 where there is no terminal */
 	uint64_t started_ns;
 	int signals; /* that asked us to end */
+	int last_signal;
 	bool child_ended;
 	int child_status;
 };
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
+static bool is_ignored(int signal_number)
+{
+	struct sigaction action;
+
+	return sigaction(signal_number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 static int block_signals(struct recorder *recorder, struct why *why)
 {
 	sigset_t set;
 
 	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(ending_signals) / sizeof(ending_signals[0]); i++)
-		sigaddset(&set, ending_signals[i]);
+	for (size_t i = 0; i < sizeof(ending_signals) / sizeof(ending_signals[0]); i++) {
+		/* nohup: a logout shall not end us. */
+		if (ending_signals[i] != SIGHUP || !is_ignored(SIGHUP))
+			sigaddset(&set, ending_signals[i]);
+	}
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	recorder->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return recorder->signal_fd < 0 ? why_errno(why, -errno, "cannot wait for signals") : 0;
@@ -89,14 +101,15 @@ static void take_signals(struct recorder *recorder)
 
 	while (read(recorder->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		recorder->signals++;
-		if (recorder->child.pid && info.ssi_code != SI_KERNEL)
+		recorder->last_signal = (int)info.ssi_signo;
+		if (recorder->child.going && info.ssi_code != SI_KERNEL)
 			kill(recorder->child.pid, (int)info.ssi_signo);
 	}
 }
 
 static bool should_end(const struct recorder *recorder, enum log_end_reason *ret)
 {
-	bool waits_for_command = recorder->child.pid && !recorder->child_ended;
+	bool waits_for_command = recorder->child.going && !recorder->child_ended;
 
 	if (recorder->child_ended) {
 		*ret = recorder->signals ? LOG_END_SIGNAL : LOG_END_COMMAND;
@@ -151,7 +164,7 @@ static void flush(struct recorder *recorder)
 		{.fd = recorder->signal_fd, .events = POLLIN},
 		{.fd = pidfd, .events = POLLIN},
 	};
-	int before = recorder->signals;
+	int before = recorder->signals, r;
 
 	if (pidfd < 0) {
 		failed("record", &why);
@@ -165,6 +178,10 @@ static void flush(struct recorder *recorder)
 	}
 	if (!polls[1].revents)
 		message("not waiting for the device to be flushed");
+	else if ((r = session_flush_result(pidfd)) < 0)
+		message("the device could not be flushed (%s): what is still dirty is not in the "
+			"recording",
+			strerror(-r));
 }
 
 static int prepare(struct recorder *recorder, int argc, char **argv, struct why *why)
@@ -186,13 +203,13 @@ static int prepare(struct recorder *recorder, int argc, char **argv, struct why 
 	args->session.meta = NULL; /* copied */
 	args->session.meta_bytes = 0;
 	if (r >= 0 && args->command)
-		r = child_start(&recorder->child, args->command, why);
+		r = child_start(&recorder->child, args->command, record_output_is_stdout(args),
+				why);
 	if (r >= 0 && args->drop_caches) {
-		struct sysroot root;
+		struct sysroot root = {.fd = -1};
 
 		r = sysroot_open(&root, NULL);
-		if (r >= 0)
-			r = caches_drop(&root, why);
+		r = r < 0 ? why_errno(why, r, "cannot open /") : caches_drop(&root, why);
 		sysroot_close(&root);
 	}
 	return r;
@@ -208,9 +225,31 @@ static int start(struct recorder *recorder, struct why *why)
 	if (!args->quiet)
 		record_report_start(recorder->session, args);
 	r = start_timers(recorder, why);
-	if (r >= 0 && args->command)
+	/* Interrupted before there was a command to hear it: it is not started any more. */
+	take_signals(recorder);
+	if (r >= 0 && args->command && !recorder->signals)
 		r = child_go(&recorder->child, args->command[0], why);
 	return r;
+}
+
+/* Signals are handed on to the command meanwhile; a second one leaves it alone. */
+static void await_command(struct recorder *recorder)
+{
+	struct pollfd polls[] = {
+		{.fd = recorder->child.pidfd, .events = POLLIN},
+		{.fd = recorder->signal_fd, .events = POLLIN},
+	};
+
+	while (recorder->signals < 2) {
+		if (poll(polls, 2, -1) < 0)
+			continue;
+		if (polls[0].revents) {
+			recorder->child_status = child_wait(&recorder->child);
+			recorder->child_ended = true;
+			return;
+		}
+		take_signals(recorder);
+	}
 }
 
 static int exit_status(const struct recorder *recorder, const struct session_report *report)
@@ -220,6 +259,9 @@ static int exit_status(const struct recorder *recorder, const struct session_rep
 		return STATUS_INCOMPLETE;
 	if (recorder->child_ended)
 		return recorder->child_status;
+	/* Nobody waited for the command. */
+	if (recorder->args.command && recorder->last_signal)
+		return STATUS_SIGNAL + recorder->last_signal;
 	return report->complete ? STATUS_OK : STATUS_INCOMPLETE;
 }
 
@@ -237,7 +279,7 @@ static int run_recorder(struct recorder *recorder, const char *name, int argc, c
 		return failed(name, &why);
 	}
 	reason = record(recorder);
-	if (recorder->args.flush && reason != LOG_END_UNKNOWN)
+	if (recorder->args.flush && reason != LOG_END_UNKNOWN && recorder->signals < 2)
 		flush(recorder);
 	if (recorder->progress_fd >= 0)
 		record_report_clear_line();
@@ -246,11 +288,9 @@ static int run_recorder(struct recorder *recorder, const char *name, int argc, c
 		output_failed(name, recorder->args.output, r, &why);
 	record_report_end(&report, &recorder->args, &recorder->output,
 			  clock_mono_ns() - recorder->started_ns);
-	/* The time was over before the command was: its status still counts. */
-	if (recorder->child.pid && reason == LOG_END_TIME) {
-		recorder->child_status = child_wait(&recorder->child);
-		recorder->child_ended = true;
-	}
+	/* The recording was over before the command was: its status still counts. */
+	if (recorder->child.going && !recorder->child_ended && recorder->signals < 2)
+		await_command(recorder);
 	return r < 0 ? STATUS_FAILED : exit_status(recorder, &report);
 }
 

@@ -14,10 +14,10 @@ static int make_directory(const char *path, struct why *why)
 
 	if (!copy)
 		return why_errno(why, -ENOMEM, "cannot make the directory %s", path);
-	for (char *slash = copy + 1;; slash++) {
+	for (char *slash = copy;; slash++) {
 		char end = *slash;
 
-		if (end != '/' && end != '\0')
+		if ((end != '/' && end != '\0') || (end && slash == copy))
 			continue;
 		*slash = '\0';
 		if (mkdir(copy, 0777) < 0 && errno != EEXIST)
@@ -102,6 +102,7 @@ static int open_live(struct record_output *output, const struct record_args *arg
 	struct sink *sink;
 	int r = live_sink_create(&output->live);
 
+	output->to_stdout = record_output_is_stdout(args);
 	if (r >= 0 && args->format == RECORD_TEXT) {
 		live_sink_set_filter(output->live, args->filter);
 		live_sink_scene(output->live, &output->scene);
@@ -121,10 +122,14 @@ static int open_live(struct record_output *output, const struct record_args *arg
 	return 0;
 }
 
+bool record_output_is_stdout(const struct record_args *args)
+{
+	return args->format == RECORD_STREAM || args->format == RECORD_TEXT;
+}
+
 bool record_output_is_live(const struct record_args *args)
 {
-	return args->format == RECORD_STREAM || args->format == RECORD_TEXT ||
-	       (args->format == RECORD_BLKTRACE && args->protocol);
+	return record_output_is_stdout(args) || (args->format == RECORD_BLKTRACE && args->protocol);
 }
 
 static int open_blktrace(struct record_output *output, const struct record_args *args,
@@ -150,7 +155,7 @@ int record_output_open(struct record_output *output, const struct record_args *a
 	_cleanup_free_ char *name = NULL, *path = NULL;
 	int r;
 
-	if (args->format == RECORD_STREAM || args->format == RECORD_TEXT)
+	if (record_output_is_stdout(args))
 		return open_live(output, args, NULL, why);
 	if (args->format == RECORD_BLKTRACE)
 		return open_blktrace(output, args, why);
@@ -179,7 +184,7 @@ const char *record_output_name(const struct record_output *output)
 {
 	if (output->log)
 		return log_sink_path(output->log);
-	return output->files ? "blktrace files" : "standard output";
+	return output->to_stdout ? "standard output" : "blktrace files";
 }
 
 uint64_t record_output_bytes(const struct record_output *output)

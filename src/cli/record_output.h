@@ -16,7 +16,8 @@ struct record_output {
 	struct files_sink *files;      /* RECORD_BLKTRACE */
 	struct live_sink *live;	       /* RECORD_STREAM; RECORD_BLKTRACE with another protocol */
 	struct blktrace_counts counts; /* of what @live writes */
-	struct scene scene;	       /* of RECORD_TEXT */
+	bool to_stdout;
+	struct scene scene; /* of RECORD_TEXT */
 };
 
 /** Opens what @args ask for; named after the devices of @session if they name nothing. */
@@ -26,6 +27,8 @@ int record_output_open(struct record_output *output, const struct record_args *a
 void record_output_discard(struct record_output *output);
 void record_output_deinit(struct record_output *output);
 
+/** Events go to standard output. */
+bool record_output_is_stdout(const struct record_args *args);
 /** Events must be read live for it. */
 bool record_output_is_live(const struct record_args *args);
 

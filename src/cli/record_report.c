@@ -102,15 +102,16 @@ static void print_table(const struct session_report *report)
 static void print_advice(const struct session_report *report)
 {
 	uint64_t events = 0;
+	size_t windows = 0;
 
 	for (size_t i = 0; i < report->n_devices; i++)
 		events += report->devices[i].events;
+	for (size_t i = 0; i < report->n_windows; i++)
+		windows += !(report->windows[i].flags & LOG_DROPS_AT_STOP);
 	fprintf(stderr,
-		"blkbox: %" PRIu64 " events were lost (%.2f %% of all), in %zu time windows that "
-		"the log tells.\n",
+		"blkbox: %" PRIu64 " events were lost (%.2f %% of all), in %zu windows of time.\n",
 		report->dropped,
-		100.0 * (double)report->dropped / (double)(report->dropped + events),
-		report->n_windows);
+		100.0 * (double)report->dropped / (double)(report->dropped + events), windows);
 	if (report->full_waits)
 		fprintf(stderr,
 			"blkbox: the output was too slow (readers waited for it %" PRIu64

@@ -19,6 +19,7 @@ struct blkbox_session {
 	bool flush;
 	bool started;
 	bool stopped;
+	bool tried; /* to start, with whatever outcome */
 	/* What the report points to. */
 	struct blkbox_device_report *devices;
 	struct blkbox_cpu_report *cpus;
@@ -106,9 +107,10 @@ int blkbox_session_start(struct blkbox_session *session, char *why_text)
 	struct why why = {""};
 	int r;
 
-	if (session->started || session->stopped)
+	if (session->tried)
 		return public_result(why_set(&why, -EALREADY, "a session records only once"), &why,
 				     why_text);
+	session->tried = true;
 	r = session_start(session->session, log_sink_span_sink(session->log), &why);
 	session->started = r >= 0;
 	return public_result(r, &why, why_text);
@@ -199,12 +201,9 @@ static void copy_report(struct blkbox_session *session, const struct session_rep
 static void flush_and_wait(struct blkbox_session *session)
 {
 	_cleanup_close_ int pidfd = session_flush(session->session, NULL);
-	siginfo_t info;
 
-	/* Takes the child's remains away, too: the program may live long, and record often. */
-	while (pidfd >= 0 && waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | __WALL) < 0 &&
-	       errno == EINTR)
-		;
+	if (pidfd >= 0)
+		session_flush_result(pidfd);
 }
 
 int blkbox_session_stop(struct blkbox_session *session, struct blkbox_report *ret, char *why_text)

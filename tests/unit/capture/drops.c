@@ -69,11 +69,25 @@ Test(drops, stop_and_devices_are_told_apart)
 	look(0, 1, false);
 	cr_assert_eq(drop_tracker_look(&tracker, 1, LOG_NO_CPU, 0, 1, false, 0), 0);
 	look(4, 2, false);
-	cr_assert_eq(drop_tracker_look(&tracker, 0, LOG_NO_CPU, 6, 3, false, LOG_DROPS_AT_STOP), 0);
+	cr_assert_eq(drop_tracker_look(&tracker, 0, LOG_NO_CPU, 6, 3, false, 2), 0);
 	cr_assert_eq(drop_tracker_look(&tracker, 1, LOG_NO_CPU, 9, 3, false, 0), 0);
 	cr_assert_eq(drop_tracker_sum(&tracker, 0, false), 4);
 	cr_assert_eq(drop_tracker_sum(&tracker, 0, true), 2);
 	cr_assert_eq(drop_tracker_sum(&tracker, 1, false), 9);
+}
+
+Test(drops, more_than_stop_can_add_is_loss)
+{
+	struct log_drops *windows;
+
+	look(0, 1, false);
+	cr_assert_eq(drop_tracker_look(&tracker, 0, LOG_NO_CPU, 50, 2, false, 4), 0);
+	cr_assert_eq(drop_tracker_sum(&tracker, 0, false), 46);
+	cr_assert_eq(drop_tracker_sum(&tracker, 0, true), 4);
+	cr_assert_eq(drop_tracker_take(&tracker, &windows), 2);
+	cr_assert_eq(windows[0].flags, 0);
+	cr_assert_eq(windows[1].flags, LOG_DROPS_AT_STOP);
+	free(windows);
 }
 
 Test(drops, what_was_learnt_otherwise_counts_too)

@@ -62,6 +62,7 @@ static ssize_t read_tap(struct trace_source *source, struct channel *channel, vo
 	return (ssize_t)n;
 }
 
+static struct sysroot root;
 static const struct trace_source_ops ops = {.name = "tap",
 					    .read_unit = 1,
 					    .find_channels = find_channels,
@@ -69,7 +70,9 @@ static const struct trace_source_ops ops = {.name = "tap",
 
 static void init(void)
 {
-	tap = (struct tap){.source = {.ops = &ops, .kernel = &kernel_linux}, .cpus = 2};
+	cr_assert_eq(sysroot_open(&root, NULL), 0);
+	tap = (struct tap){.source = {.ops = &ops, .kernel = &kernel_linux, .root = &root},
+			   .cpus = 2};
 	cr_assert_eq(ring_sleep_init(&collector), 0);
 	shared = (struct reader_shared){
 		.source = &tap.source,
@@ -87,6 +90,7 @@ static void deinit(void)
 	atomic_store(&shared.phase, PHASE_ABORTED);
 	intake_kick(&intake);
 	intake_deinit(&intake);
+	sysroot_close(&root);
 	memory_sink_deinit(&sink);
 	ring_sleep_deinit(&collector);
 }
@@ -95,7 +99,10 @@ TestSuite(intake, .init = init, .fini = deinit, .timeout = 30);
 
 static void find(void)
 {
-	cr_assert_eq(intake_find_channels(&intake, &sink.ops, &why), 0, "%s", why.text);
+	bool sink_failed = false;
+
+	cr_assert_eq(intake_find_channels(&intake, &sink.ops, &sink_failed, &why), 0, "%s",
+		     why.text);
 }
 
 static size_t take_all(struct channel *channel)

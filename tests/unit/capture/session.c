@@ -412,3 +412,13 @@ Test(session, what_the_kernel_skipped_is_a_loss)
 	cr_assert_eq(sink.n_drops, 2);
 	cr_assert_not_null(strstr(report.remarks->text[0].text, "96 bytes of CPU"));
 }
+
+Test(session, a_cpu_that_came_online_just_before_the_end_is_read_too)
+{
+	start(1);
+	fake_tree_write(&tree, FAKE_DEBUGFS "/block/sda/trace7", "");
+	emit("sda", 7, 3, 5);
+	cr_assert_eq(stop(), 0);
+	assert_channel(0, 7, 3, 5);
+	fake_tree_remove(&tree, FAKE_DEBUGFS "/block/sda/trace7");
+}
