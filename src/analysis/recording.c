@@ -67,6 +67,24 @@ static int survey_part(struct part *part, struct why *why)
 	return 0;
 }
 
+/* Where no notes name them, as through ftrace: they are called the same on every machine. */
+static int name_idle_threads(struct part *part)
+{
+	const struct input_channel *channels;
+	size_t n = input_channels(part->input, &channels);
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++) {
+		char comm[NAMES_COMM_BYTES + 1];
+
+		if (channels[i].kind != LOG_FTRACE_PAGES)
+			continue;
+		snprintf(comm, sizeof(comm), "swapper/%u", channels[i].cpu);
+		r = names_add(part->names, 0, channels[i].cpu, 0, comm);
+	}
+	return r;
+}
+
 /* Names that the recorder found itself, and its clock samples. */
 static int read_log_extras(struct part *part)
 {
@@ -80,7 +98,7 @@ static int read_log_extras(struct part *part)
 	n = log_reader_names(log, &names);
 	for (size_t i = 0; i < n && r == 0; i++)
 		r = names_add(part->names, names[i].pid, 0, names[i].time_ns, names[i].comm);
-	return r;
+	return r < 0 ? r : name_idle_threads(part);
 }
 
 int recording_open(char *const *paths, size_t n, struct recording **ret, struct why *why)

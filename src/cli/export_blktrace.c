@@ -4,6 +4,7 @@
 #include "aside.h"
 #include "blktrace_out.h"
 #include "cli.h"
+#include "process_notes.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -87,6 +88,7 @@ static int write_files(const struct export_options *options, struct recording *r
 {
 	_cleanup_(cleanup_blktrace_files_destroy) struct blktrace_files *files = NULL;
 	_cleanup_(cleanup_sink_destroy) struct sink *sink = NULL;
+	struct sink *records;
 	int r = blktrace_files_create(options->output, options->force, &files);
 
 	if (r < 0)
@@ -94,7 +96,9 @@ static int write_files(const struct export_options *options, struct recording *r
 	if (is_plain_copy(options, recording))
 		return copy_all(recording, files, why);
 	r = blktrace_split_create(take_ptr(files), options->protocol, device_name, recording,
-				  counts, &sink);
+				  counts, &records);
+	if (r == 0)
+		r = process_notes_adopt_create(records, recording, &sink);
 	if (r < 0)
 		return why_set(why, r, "no memory");
 	return export_events(options, recording, sink, why);
@@ -105,8 +109,11 @@ static int write_stream_to(int fd, const struct export_options *options,
 			   struct why *why)
 {
 	_cleanup_(cleanup_sink_destroy) struct sink *sink = NULL;
-	int r = blktrace_stream_create(fd, options->protocol, counts, &sink);
+	struct sink *records;
+	int r = blktrace_stream_create(fd, options->protocol, counts, &records);
 
+	if (r == 0)
+		r = process_notes_adopt_create(records, recording, &sink);
 	if (r < 0)
 		return why_set(why, r, "no memory");
 	return export_events(options, recording, sink, why);
