@@ -386,6 +386,7 @@ static void ftrace_destroy(struct trace_source *source)
 
 static const struct trace_source_ops ftrace_ops = {
 	.name = "ftrace",
+	.any_cpu = true,
 	.setup = ftrace_setup,
 	.find_channels = ftrace_find_channels,
 	.start = ftrace_start,

@@ -50,6 +50,9 @@ int name_book_note(struct name_book *book, uint32_t pid)
 	struct name_entry *entry;
 	int r = 0;
 
+	/* The idle thread of a CPU: readers know its name. */
+	if (!pid)
+		return 0;
 	pthread_mutex_lock(&book->lock);
 	if (!find(book, pid)) {
 		entry = calloc(1, sizeof(*entry));
@@ -121,9 +124,6 @@ static int look_in_proc(struct name_book *book, struct name_entry *entry,
 {
 	char comm[64];
 
-	/* The idle threads have no entry; each CPU has one. */
-	if (!entry->pid)
-		return learn(book, entry, "swapper", now_ns);
 	entry->asked = true;
 	if (sysroot_read(root, comm, sizeof(comm), "/proc/%u/comm", entry->pid) < 0)
 		return 0;

@@ -108,6 +108,8 @@ static enum read_mode reading_mode(struct reader *reader, enum phase phase)
 
 	if (phase == PHASE_STOPPED)
 		return READ_REST;
+	if (reader->shared->source->ops->any_cpu)
+		return on_cpu;
 	/* Merely to be there is not enough: the scheduler could move us in the middle of a read. */
 	if (reader->pinned && sched_getcpu() == (int)cpu)
 		return on_cpu;

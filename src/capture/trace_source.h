@@ -60,6 +60,8 @@ struct trace_source_ops {
 	 * Least room that read() is given: a whole page for a source that hands out pages.
 	 */
 	size_t read_unit;
+	/** read() is safe and complete from any CPU: readers need not be bound to theirs. */
+	bool any_cpu;
 	/** Makes the kernel ready; nothing is recorded yet. On failure nothing is left behind. */
 	int (*setup)(struct trace_source *source, struct why *why);
 	/** Calls @fn for every channel that it was not called for before. @id.channel is not set.
