@@ -13,6 +13,9 @@ blkbox=$1
 
 # debugfs is mounted where nobody else sees it.
 if [ -z "${LIVE_INSIDE:-}" ]; then
+	# There is one trace buffer, and anybody's trace is in the way of the others' tests.
+	exec 8>/run/lock/blkbox-live-tests
+	flock -w 240 8 || skip "another test traces"
 	LIVE_INSIDE=1 unshare -m --propagation private "$0" "$@" && exit 0 || exit $?
 fi
 
