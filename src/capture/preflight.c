@@ -102,6 +102,9 @@ int preflight_source(const struct preflight *preflight, enum source_kind wanted,
 				       relay->why.text)
 			     : why_set(why, 0, "ftrace, as asked for");
 	}
+	if (is_wanted(SOURCE_RELAY, wanted, built) && is_wanted(SOURCE_FTRACE, wanted, built))
+		return why_set(why, relay->error, "%.240s; nor can ftrace be used: %.200s",
+			       relay->why.text, ftrace->why.text);
 	if (is_wanted(SOURCE_RELAY, wanted, built))
 		return why_set(why, relay->error, "%s", relay->why.text);
 	if (is_wanted(SOURCE_FTRACE, wanted, built))
