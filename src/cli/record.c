@@ -131,7 +131,8 @@ static enum log_end_reason record(struct recorder *recorder)
 	};
 	enum log_end_reason reason;
 
-	for (;;) {
+	/* A signal may have been taken before we come to wait for one. */
+	while (!should_end(recorder, &reason)) {
 		if (poll(polls, 5, -1) < 0)
 			continue;
 		if (polls[0].revents)
@@ -141,7 +142,7 @@ static enum log_end_reason record(struct recorder *recorder)
 			recorder->child_ended = true;
 		}
 		if (should_end(recorder, &reason))
-			return reason;
+			break;
 		if (polls[1].revents)
 			return LOG_END_UNKNOWN; /* the session knows */
 		if (polls[3].revents)
@@ -153,6 +154,7 @@ static enum log_end_reason record(struct recorder *recorder)
 				record_report_progress(recorder->session, recorder->started_ns);
 		}
 	}
+	return reason;
 }
 
 /* So that what the workload left dirty is in the recording. One more signal, and nobody waits. */
