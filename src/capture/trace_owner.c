@@ -37,19 +37,19 @@ static bool is_file_of(const char *path, const struct running_trace *trace)
 	return strspn(file + 5, "0123456789") == strlen(file + 5);
 }
 
-static bool ends_with(const char *text, const char *end)
+bool trace_owner_reads_buffer(const char *path)
 {
-	size_t n = strlen(text), m = strlen(end);
+	const char *file = strrchr(path, '/');
 
-	return n >= m && !strcmp(text + n - m, end);
+	return file && !strstr(path, "/instances/") &&
+	       (!strcmp(file, "/trace_pipe") || !strcmp(file, "/trace_pipe_raw"));
 }
 
 static bool reads(const char *path, const struct running_trace *trace)
 {
 	if (trace->has_channels && is_file_of(path, trace))
 		return true;
-	return trace->to_ftrace &&
-	       (ends_with(path, "/trace_pipe_raw") || ends_with(path, "/trace_pipe"));
+	return trace->to_ftrace && trace_owner_reads_buffer(path);
 }
 
 static void look_at_file(const struct sysroot *root, struct traces *traces, pid_t pid,

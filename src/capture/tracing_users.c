@@ -4,6 +4,7 @@
 #include "cleanup.h"
 #include "cpus.h"
 #include "process.h"
+#include "trace_owner.h"
 #include "traces.h"
 
 #include <ctype.h>
@@ -163,14 +164,10 @@ static bool reads_buffer(const struct sysroot *root, pid_t pid)
 		return false;
 	for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
 		char path[PATH_MAX];
-		const char *name;
 
 		if (sysroot_readlink(root, path, sizeof(path), "/proc/%d/fd/%s", (int)pid,
-				     entry->d_name) < 0 ||
-		    strstr(path, "/instances/"))
-			continue;
-		name = strrchr(path, '/');
-		if (name && (!strcmp(name, "/trace_pipe") || !strcmp(name, "/trace_pipe_raw")))
+				     entry->d_name) >= 0 &&
+		    trace_owner_reads_buffer(path))
 			return true;
 	}
 	return false;

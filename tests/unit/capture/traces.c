@@ -158,8 +158,9 @@ Test(traces, made_by_sysfs)
 	const struct running_trace *trace;
 
 	fake_tree_write(&tree, "/sys/block/sdb/trace/enable", "1\n");
+	write_process(76, "rasdaemon");
+	open_in(76, 3, FAKE_TRACEFS "/instances/rasdaemon/per_cpu/cpu0/trace_pipe_raw");
 	write_process(77, "cat");
-	open_in(77, 3, FAKE_TRACEFS "/trace_pipe");
 	trace = only_one();
 	cr_assert_str_eq(trace->name, "sdb");
 	cr_assert(!trace->has_channels);
@@ -170,6 +171,9 @@ Test(traces, made_by_sysfs)
 	fake_tree_write(&tree, FAKE_TRACEFS "/current_tracer", "blk\n");
 	trace = only_one();
 	cr_assert(trace->to_ftrace);
+	cr_assert_eq(trace->owner, TRACE_OWNER_NONE, "an instance is another buffer");
+	open_in(77, 3, FAKE_TRACEFS "/trace_pipe");
+	trace = only_one();
 	cr_assert_eq(trace->owner, TRACE_OWNER_ALIVE);
 	cr_assert_str_eq(trace->process.name, "cat");
 }
