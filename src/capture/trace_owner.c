@@ -12,7 +12,8 @@ static void ask_state_file(const struct sysroot *root, struct running_trace *tra
 {
 	struct trace_state state;
 
-	if (!trace->disk || state_read(root, trace->disk, &state) < 0 ||
+	/* Our own file is written before the set-up: the trace that is in its way is another's. */
+	if (!trace->disk || state_read(root, trace->disk, &state) < 0 || state.pid == getpid() ||
 	    !state_owner_alive(root, &state) || process_read(root, state.pid, &trace->process) < 0)
 		return;
 	trace->owner = TRACE_OWNER_ALIVE;

@@ -142,15 +142,30 @@ Test(traces, of_a_recorder_that_cannot_open_its_channels_yet)
 	const struct running_trace *trace;
 
 	start_trace("/dev/sda");
-	write_process(getpid(), "blkbox");
-	cr_assert_eq(state_write(&tree.root, &sda, 2, "relay", &why), 0, "%s", why.text);
+	write_process(77, "blkbox");
+	fake_tree_write(&tree, "/proc/sys/kernel/random/boot_id", "this boot\n");
+	fake_tree_write(&tree, "/run/blkbox/8:0",
+			"device=sda\nboot_id=this boot\npid=77\nstart_ticks=4711\nprotocol=2\n"
+			"source=relay\n");
 	trace = only_one();
 	cr_assert_eq(trace->owner, TRACE_OWNER_ALIVE);
-	cr_assert_eq(trace->process.pid, getpid());
+	cr_assert_eq(trace->process.pid, 77);
 	cr_assert_eq(trace->protocol, 2);
 	/* The file of a recorder that was killed. */
 	fake_tree_write(&tree, "/proc/sys/kernel/random/boot_id", "another boot\n");
 	cr_assert_eq(only_one()->owner, TRACE_OWNER_NONE);
+}
+
+/* Noted before the set-up, which then finds that somebody else was there first. */
+Test(traces, our_own_note_is_no_owner)
+{
+	start_trace("/dev/sda");
+	write_process(getpid(), "blkbox");
+	cr_assert_eq(state_write(&tree.root, &sda, 0, "relay", &why), 0, "%s", why.text);
+	cr_assert_eq(only_one()->owner, TRACE_OWNER_NONE);
+	write_process(77, "blktrace");
+	open_in(77, 4, FAKE_DEBUGFS "/block/sda/trace0");
+	cr_assert_eq(only_one()->process.pid, 77);
 }
 
 Test(traces, made_by_sysfs)
