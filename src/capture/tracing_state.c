@@ -148,8 +148,10 @@ int tracing_state_set(const struct sysroot *root, struct tracing_state *state, c
 	if (strcmp(file, "buffer_size_kb") != 0 && !find_item(state, file))
 		return -ENOENT;
 	for (size_t i = 0; i < state->n_items; i++) {
-		if (is_changed_by(&state->items[i], file))
-			state->items[i].touched = true;
+		if (!is_changed_by(&state->items[i], file))
+			continue;
+		state->items[i].touched = true;
+		state->items[i].ours[0] = '\0';
 	}
 	/* Noted first: we may die in between. /run may be read-only; the caller's own note told. */
 	tracing_state_store(root, state);
@@ -238,29 +240,54 @@ int tracing_state_restore(const struct sysroot *root, struct tracing_state *stat
 	return 0;
 }
 
-static bool owner_is_alive(const struct sysroot *root, const struct tracing_state *state,
-			   struct process *ret)
+/* 1 = it is, 0 = it is not, or -errno: it may be. */
+static int owner_is_alive(const struct sysroot *root, const struct tracing_state *state,
+			  struct process *ret)
 {
-	return process_read(root, state->pid, ret) == 0 && ret->start_ticks == state->start_ticks;
+	int r = process_read(root, state->pid, ret);
+
+	if (r == -ENOENT)
+		return 0;
+	return r < 0 ? r : ret->start_ticks == state->start_ticks;
+}
+
+/* 1 = there is one, 0 = there is none that tells anything: of another boot, or damaged. */
+static int load_of_this_boot(const struct sysroot *root, struct tracing_state *state)
+{
+	char boot_id[BOOT_ID_BYTES];
+	int r = tracing_state_load(root, state);
+
+	if (r == -EINVAL) {
+		tracing_state_forget(root);
+		return 0;
+	}
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0)
+		r = boot_id_read(root, boot_id);
+	if (r < 0)
+		return r;
+	if (!strcmp(boot_id, state->boot_id))
+		return 1;
+	tracing_state_forget(root);
+	return 0;
 }
 
 int tracing_state_recover(const struct sysroot *root, struct why *why)
 {
 	_cleanup_(tracing_state_deinit) struct tracing_state state = {0};
-	char boot_id[BOOT_ID_BYTES];
 	struct process owner;
-	int r = tracing_state_load(root, &state);
+	int r = load_of_this_boot(root, &state), alive;
 
-	if (r == -ENOENT)
-		return 0;
 	if (r == 0)
-		r = boot_id_read(root, boot_id);
-	/* Of another boot, or damaged: it tells nothing any more. */
-	if (r < 0 || strcmp(boot_id, state.boot_id) != 0) {
-		tracing_state_forget(root);
 		return 0;
-	}
-	if (owner_is_alive(root, &state, &owner))
+	alive = r < 0 ? r : owner_is_alive(root, &state, &owner);
+	/* Kept: it is the only note of what is to be put back. */
+	if (alive < 0)
+		return why_errno(why, alive,
+				 "cannot find out what an earlier recorder left in "
+				 "/run/blkbox/tracing");
+	if (alive)
 		return why_set(why, -EBUSY,
 			       "%s (process %d) records through ftrace already, which serves one "
 			       "recording at a time",

@@ -68,13 +68,14 @@ int tracing_state_restore(const struct sysroot *root, struct tracing_state *stat
 
 /**
  * Puts back what a recorder that is dead left behind. 1 = it was so, 0 = there was nothing,
- * -EBUSY = that recorder is alive; nothing is touched.
+ * -EBUSY = that recorder is alive; nothing is touched. Others: as tracing_state_restore(), or what
+ * was noted cannot be read, and stays.
  */
 int tracing_state_recover(const struct sysroot *root, struct why *why);
 
 /** Notes it on disk, whole or not at all. */
 int tracing_state_store(const struct sysroot *root, const struct tracing_state *state);
-/** -ENOENT: there is none; -EINVAL: damaged. */
+/** -ENOENT: there is none; -EINVAL: damaged; others: it could not be read. */
 int tracing_state_load(const struct sysroot *root, struct tracing_state *ret);
 void tracing_state_forget(const struct sysroot *root);
 

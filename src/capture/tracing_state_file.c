@@ -86,28 +86,29 @@ static bool take_owner(struct tracing_state *state, char **rest)
 	return state->pid > 0;
 }
 
-static bool take_device(struct tracing_state *state, char **rest)
+static int take_device(struct tracing_state *state, char **rest)
 {
 	uint32_t *devices = reallocarray(state->devices, state->n_devices + 1, sizeof(*devices));
 	const char *word = strsep(rest, "\t");
 	unsigned major, minor;
 
-	if (devices)
-		state->devices = devices;
-	if (!devices || !word || sscanf(word, "%u:%u", &major, &minor) != 2)
-		return false;
+	if (!devices)
+		return -ENOMEM;
+	state->devices = devices;
+	if (!word || sscanf(word, "%u:%u", &major, &minor) != 2)
+		return -EINVAL;
 	devices[state->n_devices++] = major << 20 | minor;
-	return true;
+	return 0;
 }
 
 /* It is root who writes to these files: no way out of tracefs. */
-static bool take_file(struct tracing_state *state, char **rest)
+static int take_file(struct tracing_state *state, char **rest)
 {
 	struct tracing_item *items = reallocarray(state->items, state->n_items + 1, sizeof(*items));
 	struct tracing_item *item;
 
 	if (!items)
-		return false;
+		return -ENOMEM;
 	state->items = items;
 	item = &items[state->n_items];
 	*item = (struct tracing_item){.touched = true};
@@ -115,28 +116,30 @@ static bool take_file(struct tracing_state *state, char **rest)
 	    !copy_word(item->before, sizeof(item->before), strsep(rest, "\t")) ||
 	    !copy_word(item->ours, sizeof(item->ours), strsep(rest, "\t")) ||
 	    strstr(item->file, "..") || item->file[0] == '/')
-		return false;
+		return -EINVAL;
 	state->n_items++;
-	return true;
+	return 0;
 }
 
-/* 1 = a line was taken, 0 = the end, -EINVAL. */
+/* 1 = a line was taken, 0 = the end, -EINVAL: not one of ours, -ENOMEM. */
 static int take_line(struct tracing_state *state, char *line)
 {
 	const char *key = strsep(&line, "\t");
-	bool good = false;
+	int r = -EINVAL;
 
 	if (!strcmp(key, "end"))
 		return 0;
 	if (!strcmp(key, "owner"))
-		good = take_owner(state, &line);
+		r = take_owner(state, &line) ? 0 : -EINVAL;
 	else if (!strcmp(key, "tracefs"))
-		good = copy_word(state->tracefs, sizeof(state->tracefs), strsep(&line, "\t"));
+		r = copy_word(state->tracefs, sizeof(state->tracefs), strsep(&line, "\t"))
+			    ? 0
+			    : -EINVAL;
 	else if (!strcmp(key, "device"))
-		good = take_device(state, &line);
+		r = take_device(state, &line);
 	else if (!strcmp(key, "file"))
-		good = take_file(state, &line);
-	return good ? 1 : -EINVAL;
+		r = take_file(state, &line);
+	return r < 0 ? r : 1;
 }
 
 int tracing_state_load(const struct sysroot *root, struct tracing_state *ret)
@@ -157,12 +160,15 @@ int tracing_state_load(const struct sysroot *root, struct tracing_state *ret)
 	while (r == 1) {
 		ssize_t n = getline(&line, &room, in);
 
+		/* Its end comes too early, or it cannot be read. */
 		if (n <= 0)
-			return -EINVAL;
+			return feof(in) ? -EINVAL : -errno;
 		line[strcspn(line, "\n")] = '\0';
 		r = take_line(&state, line);
 	}
-	if (r < 0 || !state.pid || !state.tracefs[0])
+	if (r < 0)
+		return r;
+	if (!state.pid || !state.tracefs[0])
 		return -EINVAL;
 	*ret = state;
 	state = (struct tracing_state){0};

@@ -6,7 +6,11 @@
 #include "tracing_users.h"
 
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define TRACEFS "/sys/kernel/tracing"
@@ -214,6 +218,60 @@ Test(tracing_state, files_that_are_not_to_be_believed)
 	}
 	cr_expect_eq(tracing_state_recover(&tree.root, &why), 0);
 	cr_expect_not(sysroot_exists(&tree.root, "/run/blkbox"));
+}
+
+/* What cannot be read now is not damaged: it is the only note of what is to be put back. */
+Test(tracing_state, a_file_that_cannot_be_read_is_kept)
+{
+	struct rlimit limit, none = {.rlim_cur = 0};
+	struct tracing_state state;
+	int r;
+
+	change_all(&state);
+	tracing_state_deinit(&state);
+	write_process(getpid(), "other", 9999);
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none.rlim_max = limit.rlim_max;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	r = tracing_state_recover(&tree.root, &why);
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	cr_expect_eq(r, -EMFILE);
+	cr_expect(strstr(why.text, "/run/blkbox/tracing: Too many open files"), "%s", why.text);
+	fake_tree_remove(&tree, "/proc/sys/kernel/random/boot_id");
+	cr_expect_eq(tracing_state_recover(&tree.root, &why), -ENOENT);
+	fake_tree_write(&tree, "/proc/sys/kernel/random/boot_id", "this-boot\n");
+	cr_expect_eq(tracing_state_recover(&tree.root, &why), 1);
+	expect_as_before();
+}
+
+/* Killed between the note and the write of a value that we have changed before. */
+Test(tracing_state, a_value_that_is_about_to_change_again, .timeout = 30)
+{
+	struct tracing_state state, noted;
+	bool known = true;
+	pid_t pid;
+
+	cr_assert_eq(tracing_state_save(&tree.root, TRACEFS, &state, &why), 0);
+	set(&state, "tracing_on", "0");
+	/* A pipe that nobody reads: whoever writes to it comes no further. */
+	fake_tree_remove(&tree, TRACEFS "/tracing_on");
+	fake_tree_node(&tree, TRACEFS "/tracing_on", S_IFIFO, 0, 0);
+	pid = fork();
+	if (pid == 0) {
+		tracing_state_set(&tree.root, &state, "tracing_on", "1");
+		_exit(0);
+	}
+	for (int i = 0; known && i < 500; i++) {
+		usleep(10000);
+		cr_assert_eq(tracing_state_load(&tree.root, &noted), 0);
+		cr_assert_eq(noted.n_items, 1);
+		known = noted.items[0].ours[0];
+		tracing_state_deinit(&noted);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	cr_expect_not(known, "the old value would not be taken for ours any more");
+	tracing_state_deinit(&state);
 }
 
 static void expect_busy(const char *words)
