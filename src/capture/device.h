@@ -20,7 +20,7 @@ enum {
 
 struct block_device {
 	const char *spec;		   /* as it was named; borrowed */
-	char path[PATH_MAX];		   /* of a node in /dev */
+	char path[PATH_MAX];		   /* of a node, most often in /dev; absolute */
 	char name[DEVICE_NAME_BYTES];	   /* the kernel's: "sda1", "cciss/c0d0p1" */
 	char disk_name[DEVICE_NAME_BYTES]; /* the whole disk's; @name if it is one */
 	dev_t number;

@@ -167,6 +167,7 @@ static int say_not_block(const struct sysroot *root, const char *path, const str
 static int find_path(const struct sysroot *root, const char *path, struct device_node *ret,
 		     struct why *why)
 {
+	_cleanup_free_ char *absolute = NULL;
 	struct stat st;
 	int r = strlen(path) < sizeof(ret->path) ? stat_path(root, path, &st) : -ENAMETOOLONG;
 
@@ -180,7 +181,13 @@ static int find_path(const struct sysroot *root, const char *path, struct device
 	/* The kernel's own node if it is the same device: a link may change under us. */
 	if (device_node_by_number(root, st.st_rdev, ret) == 0)
 		return 0;
-	strcpy(ret->path, path);
+	if (path[0] != '/') {
+		/* All who open it start at "/". */
+		absolute = realpath(path, NULL);
+		if (!absolute)
+			return why_errno(why, -errno, "cannot look at %s", path);
+	}
+	strcpy(ret->path, absolute ? absolute : path);
 	ret->number = st.st_rdev;
 	return 0;
 }

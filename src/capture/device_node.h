@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 struct device_node {
-	char path[PATH_MAX];
+	char path[PATH_MAX]; /* absolute */
 	dev_t number;
 };
 

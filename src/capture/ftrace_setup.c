@@ -58,8 +58,7 @@ static int find_protocol(struct ftrace_source *ftrace, struct why *why)
 	struct trace_source *source = &ftrace->source;
 	const struct kernel_ops *kernel = source->kernel;
 	const char *path = source->devices[0].path;
-	int fd = kernel->open(kernel->context, source->root->fd, path[0] == '/' ? path + 1 : path,
-			      O_RDONLY | O_NONBLOCK);
+	int fd = kernel->open(kernel->context, source->root->fd, path + 1, O_RDONLY | O_NONBLOCK);
 	bool v2;
 
 	if (fd < 0)

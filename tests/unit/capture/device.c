@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 static struct fake_tree tree;
 static struct why why;
@@ -156,6 +157,25 @@ Test(device, a_node_that_the_kernel_does_not_know)
 {
 	fake_tree_node(&tree, "/dev/old", S_IFBLK, 8, 240);
 	expect_failure("/dev/old", -ENXIO, "block device 8:240, which the kernel does not have");
+}
+
+/* Whoever opens it later starts at "/". */
+Test(device, a_relative_path_becomes_absolute)
+{
+	struct block_device device;
+	char expected[PATH_MAX];
+
+	fake_tree_remove(&tree, "/dev/sda");
+	fake_tree_node(&tree, "/home/mine", S_IFBLK, 8, 0);
+	snprintf(expected, sizeof(expected), "%s/home/mine", tree.path);
+	cr_assert_eq(chdir(tree.path), 0);
+	cr_assert_eq(device_resolve(&tree.root, "home/../home/mine", &device, &why), 0, "%s",
+		     why.text);
+	cr_expect_str_eq(device.path, expected);
+	cr_assert_eq(chdir("home"), 0);
+	cr_assert_eq(device_resolve(&tree.root, "mine", &device, &why), 0, "%s", why.text);
+	cr_expect_str_eq(device.path, expected);
+	cr_assert_eq(chdir("/"), 0);
 }
 
 Test(device, a_device_without_a_node)
