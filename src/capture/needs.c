@@ -3,6 +3,7 @@
 
 #include "lockdown.h"
 #include "mounts.h"
+#include "tracing_users.h"
 
 #include <limits.h>
 #include <linux/capability.h>
@@ -168,37 +169,33 @@ static bool has_word(const char *words, const char *word)
 	return false;
 }
 
-static int check_tracefs(const struct sysroot *root, struct why *why)
+static int check_tracefs(const struct sysroot *root, const struct kernel_ops *kernel,
+			 const char *debugfs, struct why *why)
 {
-	char path[PATH_MAX], tracer[64], tracers[1024];
+	char path[PATH_MAX], tracers[1024];
 	int r = tracefs_find(root, path, sizeof(path), why);
 
 	if (r < 0)
 		return r;
-	r = sysroot_read(root, tracer, sizeof(tracer), "%s/current_tracer", path);
-	if (r >= 0)
-		r = sysroot_read(root, tracers, sizeof(tracers), "%s/available_tracers", path);
+	r = sysroot_read(root, tracers, sizeof(tracers), "%s/available_tracers", path);
 	if (r < 0)
 		return why_errno(why, r, "cannot read tracefs at %s", path);
 	if (!has_word(tracers, "blk"))
 		return why_set(why, -ENODEV,
 			       "the kernel has no blk tracer (CONFIG_BLK_DEV_IO_TRACE)");
-	if (strcmp(tracer, "nop") != 0)
-		return why_set(why, -EBUSY,
-			       "the tracer '%s' is in use; 'echo nop > %s/current_tracer' switches "
-			       "it off, and erases what it has recorded",
-			       tracer, path);
-	return why_set(why, 0, "mounted at %s, its blk tracer is free", path);
+	r = tracing_users_check(root, kernel, path, debugfs, why);
+	return r < 0 ? r : why_set(why, 0, "mounted at %s, its blk tracer is free", path);
 }
 
-static int need_tracefs(const struct sysroot *root, struct preflight *preflight)
+static int need_tracefs(const struct sysroot *root, const struct kernel_ops *kernel,
+			const char *debugfs, struct preflight *preflight)
 {
 	struct need *need = need_add(preflight, "tracefs", NEED_FOR_FTRACE);
 	int r;
 
 	if (!need)
 		return -ENOMEM;
-	r = check_tracefs(root, &need->why);
+	r = check_tracefs(root, kernel, debugfs, &need->why);
 	if (r < 0)
 		need_fails(need, r);
 	return 0;
@@ -245,7 +242,7 @@ int needs_of_machine(const struct sysroot *root, const struct kernel_ops *kernel
 	if (r == 0)
 		r = need_tracer_off(root, preflight);
 	if (r == 0)
-		r = need_tracefs(root, preflight);
+		r = need_tracefs(root, kernel, debugfs, preflight);
 	if (r == 0)
 		r = need_delay_accounting(root, preflight);
 	return r;

@@ -157,11 +157,11 @@ Test(preflight, tracers)
 
 	fake_tree_write(&tree, tracer, "function\n");
 	expect("blk tracer off", NEED_MET, "");
-	expect("tracefs", NEED_NOT_MET, "the tracer 'function' is in use");
+	expect("tracefs", NEED_NOT_MET, "ftrace's tracer 'function' is on");
 	expect_verdict(true, false);
 	fake_tree_write(&tree, tracer, "blk\n");
 	expect("blk tracer off", NEED_NOT_MET, "takes the events of all traces");
-	expect("tracefs", NEED_NOT_MET, "the tracer 'blk' is in use");
+	expect("tracefs", NEED_NOT_MET, "ftrace's tracer 'blk' is on");
 	expect_verdict(false, false);
 	cr_assert_eq(preflight_tracer_conflict(&tree.root, &why), -EBUSY);
 	cr_assert(strstr(why.text, "'echo nop > " FAKE_TRACEFS "/current_tracer'"), "%s", why.text);
@@ -171,6 +171,30 @@ Test(preflight, tracers)
 	fake_tree_write(&tree, "/proc/self/mounts", "debugfs " FAKE_DEBUGFS " debugfs rw 0 0\n");
 	expect("tracefs", NEED_NOT_MET, "tracefs is not mounted");
 	expect("blk tracer off", NEED_MET, "");
+	expect_verdict(true, false);
+}
+
+/* Whatever a recording through ftrace would refuse. */
+Test(preflight, somebody_uses_the_trace_buffer)
+{
+	fake_tree_write(&tree, FAKE_TRACEFS "/events/enable", "X\n");
+	fake_tree_write(&tree, FAKE_TRACEFS "/set_event", "sched:sched_switch\n");
+	expect("tracefs", NEED_NOT_MET, "sched:sched_switch");
+	expect_verdict(true, false);
+	fake_tree_write(&tree, FAKE_TRACEFS "/events/enable", "0\n");
+	fake_tree_write(&tree, FAKE_TRACEFS "/tracing_cpumask", "1\n");
+	expect("tracefs", NEED_NOT_MET, "CPU 1 would not be recorded");
+	fake_tree_write(&tree, FAKE_TRACEFS "/tracing_cpumask", "3\n");
+	fake_tree_write(&tree, FAKE_TRACEFS "/per_cpu/cpu1/stats", "entries: 12\n");
+	expect("tracefs", NEED_NOT_MET, "12 entries");
+	fake_tree_write(&tree, FAKE_TRACEFS "/per_cpu/cpu1/stats", "entries: 0\n");
+	expect("tracefs", NEED_MET, "its blk tracer is free");
+	/* Another disk's relay trace would get no events any more. */
+	fake_tree_disk(&tree, "sdb", 8, 16, 1000);
+	fake_tree_write(&tree, "/sys/block/sdb/trace/enable", "1\n");
+	fake_tree_write(&tree, FAKE_DEBUGFS "/block/sdb/dropped", "0\n");
+	fake_tree_dir(&tree, "/proc/1/fd");
+	expect("tracefs", NEED_NOT_MET, "would take its events away");
 	expect_verdict(true, false);
 }
 
