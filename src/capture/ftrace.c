@@ -8,6 +8,7 @@
 #include "cleanup.h"
 #include "clock.h"
 #include "cpus.h"
+#include "locked.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -111,6 +112,7 @@ static int ftrace_find_channels(struct trace_source *source, source_channel_fn *
 static int ftrace_start(struct trace_source *source, struct why *why)
 {
 	struct ftrace_source *ftrace = to_ftrace(source);
+	LOCKED(&ftrace->lock);
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < source->n_devices; i++)
@@ -197,6 +199,14 @@ static int check_buffer(const struct ftrace_source *ftrace, struct why *why)
 	return 0;
 }
 
+/* Whatever has its number later is not ours to end. The caller's thread may be storing, too. */
+static void drop_device(struct ftrace_source *ftrace, uint32_t device)
+{
+	LOCKED(&ftrace->lock);
+
+	tracing_state_drop_device(ftrace->source.root, &ftrace->state, device);
+}
+
 /* Told once for each device. */
 static int check_device(struct ftrace_source *ftrace, size_t i, struct why *why)
 {
@@ -205,9 +215,11 @@ static int check_device(struct ftrace_source *ftrace, size_t i, struct why *why)
 	int r = sysroot_read_u64(ftrace->source.root, &enabled, "/sys/dev/block/%u:%u/trace/enable",
 				 major(device->number), minor(device->number));
 
-	if (r >= 0 && enabled)
+	/* What cannot be read is not known to be gone. */
+	if (r >= 0 ? enabled : r != -ENOENT && r != -ENODEV && r != -ENXIO)
 		return 0;
 	ftrace->enabled[i] = false;
+	drop_device(ftrace, device->device);
 	if (r == 0)
 		return why_set(why, -EBUSY,
 			       "somebody else ended the trace of %s while it was recorded",
@@ -252,7 +264,9 @@ static int ftrace_stop(struct trace_source *source, struct why *why)
 	int r;
 
 	atomic_store(&ftrace->recording, false);
+	pthread_mutex_lock(&ftrace->lock);
 	r = tracing_state_set(source->root, &ftrace->state, "tracing_on", "0");
+	pthread_mutex_unlock(&ftrace->lock);
 	for (size_t i = 0; i < source->n_devices; i++) {
 		const struct block_device *device = &source->devices[i];
 

@@ -50,7 +50,10 @@ struct ftrace_source {
 	struct guardian guardian;
 	struct ftrace_facts facts;
 	struct name_book names;
-	/* Protects @cpus, and that looks at the losses come in the order of their values. */
+	/*
+	 * Protects @cpus, @state once the threads run, and that looks at the losses come in the
+	 * order of their values.
+	 */
 	pthread_mutex_t lock;
 	struct ftrace_cpu **cpus; /* by number; NULL: none yet */
 	size_t cpus_room;	  /* CPUs that there can ever be */

@@ -181,6 +181,12 @@ int ftrace_prepare(struct ftrace_source *ftrace, struct why *why)
 	if (r < 0)
 		return r;
 	ftrace->saved = true;
+	r = tracing_state_store(source->root, &ftrace->state);
+	if (r < 0)
+		return why_errno(why, r,
+				 "cannot note the machine's tracing state in /run/blkbox, without "
+				 "which nobody could put it back if the recorder were killed; "
+				 "/run must be writable and have room");
 	return set_all(ftrace, why);
 }
 

@@ -140,9 +140,18 @@ static bool is_changed_by(const struct tracing_item *item, const char *file)
 	       (!strcmp(file, "buffer_size_kb") && is_buffer_size(item->file));
 }
 
+static void untouch(struct tracing_state *state, const char *file)
+{
+	for (size_t i = 0; i < state->n_items; i++) {
+		if (is_changed_by(&state->items[i], file))
+			state->items[i].touched = false;
+	}
+}
+
 int tracing_state_set(const struct sysroot *root, struct tracing_state *state, const char *file,
 		      const char *value)
 {
+	bool noted = false;
 	int r;
 
 	if (strcmp(file, "buffer_size_kb") != 0 && !find_item(state, file))
@@ -150,11 +159,16 @@ int tracing_state_set(const struct sysroot *root, struct tracing_state *state, c
 	for (size_t i = 0; i < state->n_items; i++) {
 		if (!is_changed_by(&state->items[i], file))
 			continue;
+		noted = state->items[i].touched;
 		state->items[i].touched = true;
 		state->items[i].ours[0] = '\0';
 	}
-	/* Noted first: we may die in between. /run may be read-only; the caller's own note told. */
-	tracing_state_store(root, state);
+	/* Noted first: we may die in between. What was there before is on disk, or is kept. */
+	r = tracing_state_store(root, state);
+	if (r < 0 && !noted) {
+		untouch(state, file);
+		return r;
+	}
 	r = sysroot_write(root, value, "%s/%s", state->tracefs, file);
 	/* The kernel rounds some of them. */
 	for (size_t i = 0; i < state->n_items; i++) {
@@ -173,13 +187,30 @@ int tracing_state_add_device(const struct sysroot *root, struct tracing_state *s
 {
 	uint32_t *devices =
 		reallocarray(state->devices, state->n_devices + 1, sizeof(*state->devices));
+	int r;
 
 	if (!devices)
 		return -ENOMEM;
 	state->devices = devices;
 	devices[state->n_devices++] = device;
+	r = tracing_state_store(root, state);
+	if (r < 0)
+		state->n_devices--;
+	return r;
+}
+
+void tracing_state_drop_device(const struct sysroot *root, struct tracing_state *state,
+			       uint32_t device)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < state->n_devices; i++) {
+		if (state->devices[i] != device)
+			state->devices[kept++] = state->devices[i];
+	}
+	state->n_devices = kept;
+	/* A full /run: then the note is as good as it was. */
 	tracing_state_store(root, state);
-	return 0;
 }
 
 /* 0 also for a device that is gone: its trace went with it. */

@@ -52,13 +52,17 @@ void tracing_state_deinit(struct tracing_state *state);
 
 /**
  * Changes a file of tracefs ("trace_clock"), or, as "buffer_size_kb", the buffers of all CPUs.
- * A file that this kernel does not have is -ENOENT. Others: from the kernel, without a sentence.
+ * A file that this kernel does not have is -ENOENT. Others: from the kernel, or what was there
+ * before could not be noted on disk, and nothing was changed; without a sentence.
  */
 int tracing_state_set(const struct sysroot *root, struct tracing_state *state, const char *file,
 		      const char *value);
 /** Notes a device whose trace/enable is about to be set. */
 int tracing_state_add_device(const struct sysroot *root, struct tracing_state *state,
 			     uint32_t device);
+/** Forgets a device whose trace is not ours any more: its number may be another's by now. */
+void tracing_state_drop_device(const struct sysroot *root, struct tracing_state *state,
+			       uint32_t device);
 
 /**
  * Puts everything back and forgets it, on disk too. Nobody of us may have trace_pipe_raw open any

@@ -244,6 +244,25 @@ Test(tracing_state, a_file_that_cannot_be_read_is_kept)
 	expect_as_before();
 }
 
+Test(tracing_state, what_cannot_be_noted_is_not_changed)
+{
+	struct tracing_state state;
+
+	cr_assert_eq(tracing_state_save(&tree.root, TRACEFS, &state, &why), 0);
+	set(&state, "tracing_on", "0");
+	fake_tree_remove(&tree, "/run/blkbox/tracing");
+	fake_tree_remove(&tree, "/run/blkbox");
+	fake_tree_write(&tree, "/run/blkbox", "in the way");
+	cr_expect_eq(tracing_state_set(&tree.root, &state, "current_tracer", "blk"), -ENOTDIR);
+	expect_file(TRACEFS "/current_tracer", "nop");
+	cr_expect_eq(tracing_state_add_device(&tree.root, &state, 8 << 20), -ENOTDIR);
+	cr_expect_eq(state.n_devices, 0);
+	/* Its first value has been noted: it must be possible to switch it off. */
+	set(&state, "tracing_on", "1");
+	expect_file(TRACEFS "/tracing_on", "1");
+	tracing_state_deinit(&state);
+}
+
 /* Killed between the note and the write of a value that we have changed before. */
 Test(tracing_state, a_value_that_is_about_to_change_again, .timeout = 30)
 {
