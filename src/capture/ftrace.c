@@ -34,23 +34,6 @@ static int make_room(struct ftrace_source *ftrace)
 	return ftrace->cpus && ftrace->enabled ? 0 : -ENOMEM;
 }
 
-static int ftrace_setup(struct trace_source *source, struct why *why)
-{
-	struct ftrace_source *ftrace = to_ftrace(source);
-	int r = make_room(ftrace);
-
-	if (r < 0)
-		return why_errno(why, r, "cannot start a recording");
-	r = ftrace_prepare(ftrace, why);
-	if (r < 0) {
-		ftrace_teardown(source, NULL);
-		return r;
-	}
-	ftrace->ops.read_unit = ftrace_page_bytes(&ftrace->facts.layout);
-	return 0;
-}
-
-/* The base line of its losses: the kernel has just reset them. */
 static void look_at_losses(struct ftrace_source *ftrace, unsigned cpu)
 {
 	struct ftrace_stats stats;
@@ -60,6 +43,43 @@ static void look_at_losses(struct ftrace_source *ftrace, unsigned cpu)
 	/* -ENOMEM: the tracker keeps its last value, so that the next look catches up. */
 	drop_tracker_look(&ftrace->source.drops, LOG_NO_CHANNEL, cpu, stats.lost, clock_mono_ns(),
 			  false, 0);
+}
+
+/*
+ * The base lines of the losses, before a CPU can have any: one that comes online later has lost
+ * events already when it is found. The kernel resets the counters only of those that are online.
+ */
+static int note_base_lines(struct ftrace_source *ftrace, struct why *why)
+{
+	int r = 0;
+
+	for (unsigned cpu = 0; r >= 0 && cpu < ftrace->cpus_room; cpu++) {
+		struct ftrace_stats stats = {0};
+
+		/* On failure it is not there yet, and has lost nothing. */
+		ftrace_cpu_stats(ftrace, cpu, &stats);
+		r = drop_tracker_look(&ftrace->source.drops, LOG_NO_CHANNEL, cpu, stats.lost,
+				      clock_mono_ns(), false, 0);
+	}
+	return r < 0 ? why_errno(why, r, "cannot start a recording") : 0;
+}
+
+static int ftrace_setup(struct trace_source *source, struct why *why)
+{
+	struct ftrace_source *ftrace = to_ftrace(source);
+	int r = make_room(ftrace);
+
+	if (r < 0)
+		return why_errno(why, r, "cannot start a recording");
+	r = ftrace_prepare(ftrace, why);
+	if (r >= 0)
+		r = note_base_lines(ftrace, why);
+	if (r < 0) {
+		ftrace_teardown(source, NULL);
+		return r;
+	}
+	ftrace->ops.read_unit = ftrace_page_bytes(&ftrace->facts.layout);
+	return 0;
 }
 
 static int add_channel(struct ftrace_source *ftrace, unsigned cpu, source_channel_fn *fn,

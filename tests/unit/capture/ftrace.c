@@ -197,3 +197,30 @@ Test(ftrace, the_next_trace_of_a_device_is_left_alone)
 	tear_down();
 	expect_file("/sys/block/sda/trace/enable", "1");
 }
+
+Test(ftrace, losses_before_a_channel_is_found_count)
+{
+	fake_tree_write(&tree, "/sys/devices/system/cpu/online", "0\n");
+	write_stats(1, 5); /* offline, so that the kernel does not reset it */
+	set_up();
+	find_channels();
+	cr_assert_geq(source->ops->start(source, &why), 0, "%s", why.text);
+	fake_tree_write(&tree, "/sys/devices/system/cpu/online", "0-1\n");
+	write_stats(0, 2);
+	write_stats(1, 8);
+	find_channels();
+	cr_expect_eq(drop_tracker_sum(&source->drops, LOG_NO_CHANNEL, false), 3);
+	source->ops->sample_drops(source, false);
+	cr_expect_eq(drop_tracker_sum(&source->drops, LOG_NO_CHANNEL, false), 5);
+}
+
+Test(ftrace, a_buffer_that_is_made_later_starts_at_no_loss)
+{
+	fake_tree_write(&tree, "/sys/devices/system/cpu/online", "0\n");
+	fake_tree_remove(&tree, FAKE_TRACEFS "/per_cpu/cpu1/stats");
+	set_up();
+	fake_tree_write(&tree, "/sys/devices/system/cpu/online", "0-1\n");
+	write_stats(1, 8);
+	find_channels();
+	cr_expect_eq(drop_tracker_sum(&source->drops, LOG_NO_CHANNEL, false), 8);
+}
