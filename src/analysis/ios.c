@@ -151,7 +151,7 @@ static int issue(struct ios *ios, const struct merge_item *item)
 {
 	const struct blkbox_event *event = &item->event;
 	struct open_io *open = find(ios, item, event->sector);
-	uint64_t *depth = depth_of(ios, item->tag, event->device);
+	uint64_t *depth;
 
 	if (open && open->io.issued_ns) {
 		/* Its completion was lost: the place is used again. */
@@ -162,6 +162,8 @@ static int issue(struct ios *ios, const struct merge_item *item)
 	}
 	if (!open)
 		open = add(ios, item);
+	/* Only now: the oldest I/O may have left, which may have moved the depths. */
+	depth = depth_of(ios, item->tag, event->device);
 	if (!open || !depth)
 		return -ENOMEM;
 	open->io.issued_ns = event->time_ns;

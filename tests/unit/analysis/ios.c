@@ -117,3 +117,33 @@ Test(ios, lost_halves_are_counted)
 	cr_assert_eq(completions, 1);
 	cr_assert_eq(ios_depth(ios, 0, 8 << 20), 0);
 }
+
+static int feed(uint16_t action, uint32_t device, uint64_t sector)
+{
+	static uint64_t time_ns;
+	struct merge_item item = {
+		.event = {
+			.action = action,
+			.categories = BLKBOX_CAT_WRITE,
+			.device = device,
+			.sector = sector,
+			.bytes = 512,
+			.time_ns = ++time_ns,
+		},
+	};
+
+	return ios_event(ios, &item, &done[0]);
+}
+
+/* The one that has to go may be of a device that was never issued to. */
+Test(ios, the_oldest_makes_room_for_an_issue_on_another_device)
+{
+	const uint32_t sda = 8 << 20, dm = 253 << 20;
+
+	cr_assert_eq(feed(BLKBOX_QUEUE, dm, 0), 0);
+	cr_assert_eq(feed(BLKBOX_ISSUE, sda, 0), 0);
+	for (uint64_t i = 1; i < IOS_OPEN_MAX - 1; i++)
+		cr_assert_eq(feed(BLKBOX_QUEUE, dm, i), 0);
+	cr_assert_eq(feed(BLKBOX_ISSUE, sda, 8), 0);
+	cr_assert_eq(ios_depth(ios, 0, sda), 2);
+}
