@@ -35,26 +35,76 @@ struct ctf_sink {
 	int dir_fd;
 };
 
-/* Removes a CTF trace: a folder of plain files, one of them called metadata. */
-static int remove_trace(const char *path, struct why *why)
+/* What a trace of ours is made of, spelt exactly as we spell it. */
+static bool is_trace_file(int dir_fd, const char *name)
+{
+	char spelt[64] = "metadata";
+	unsigned cpu, tag;
+	struct stat st;
+	int n = sscanf(name, "cpu_%u_of_%u", &cpu, &tag);
+
+	if (n > 0)
+		snprintf(spelt, sizeof(spelt), n == 2 ? "cpu_%u_of_%u" : "cpu_%u", cpu, tag);
+	return !strcmp(name, spelt) && fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISREG(st.st_mode);
+}
+
+static bool is_dots(const char *name)
+{
+	return !strcmp(name, ".") || !strcmp(name, "..");
+}
+
+/* 0 = there is nothing; 1 = a CTF trace, or an empty folder, whose entries are in @ret. */
+static int open_trace(const char *path, DIR **ret, struct why *why)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	_cleanup_closedir_ DIR *dir = NULL;
+	bool has_metadata = false, has_files = false;
 	struct dirent *entry;
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : why_errno(why, -errno, "cannot replace %s", path);
-	dir = fdopendir(dup(fd));
+	dir = fdopendir(fd);
 	if (!dir)
 		return why_errno(why, -errno, "cannot read %s", path);
-	if (faccessat(fd, "metadata", F_OK, 0) < 0) {
-		if (rmdir(path) == 0)
-			return 0;
-		return why_set(why, -EEXIST, "%s exists and is no CTF trace", path);
-	}
+	take_fd(&fd);
 	while ((entry = readdir(dir))) {
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-		    unlinkat(fd, entry->d_name, 0) < 0)
+		if (is_dots(entry->d_name))
+			continue;
+		if (!is_trace_file(dirfd(dir), entry->d_name))
+			return why_set(
+				why, -EEXIST,
+				"%s is not replaced: %s in it is not of a CTF trace by blkbox",
+				path, entry->d_name);
+		has_files = true;
+		has_metadata = has_metadata || !strcmp(entry->d_name, "metadata");
+	}
+	if (has_files && !has_metadata)
+		return why_set(why, -EEXIST, "%s exists and is no CTF trace", path);
+	rewinddir(dir);
+	*ret = take_ptr(dir);
+	return 1;
+}
+
+static int check_replaceable(const char *path, struct why *why)
+{
+	_cleanup_closedir_ DIR *dir = NULL;
+	int r = open_trace(path, &dir, why);
+
+	return r < 0 ? r : 0;
+}
+
+/* Removes a CTF trace and nothing else. */
+static int remove_trace(const char *path, struct why *why)
+{
+	_cleanup_closedir_ DIR *dir = NULL;
+	struct dirent *entry;
+	int r = open_trace(path, &dir, why);
+
+	if (r <= 0)
+		return r;
+	while ((entry = readdir(dir))) {
+		if (!is_dots(entry->d_name) && unlinkat(dirfd(dir), entry->d_name, 0) < 0)
 			return why_errno(why, -errno, "cannot remove %s/%s", path, entry->d_name);
 	}
 	return rmdir(path) < 0 ? why_errno(why, -errno, "cannot remove %s", path) : 0;
@@ -66,7 +116,10 @@ static int make_folder(struct ctf_sink *ctf, struct why *why)
 
 	if (!ctf->force && faccessat(AT_FDCWD, ctf->path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return why_set(why, -EEXIST, "%s exists; --force overwrites it", ctf->path);
+	/* Now, not after hours of work. */
 	if (ctf->force)
+		r = check_replaceable(ctf->path, why);
+	if (r == 0 && ctf->force)
 		r = remove_trace(ctf->part, why);
 	if (r < 0)
 		return r;

@@ -153,3 +153,34 @@ Test(ctf, only_a_trace_is_overwritten)
 		     -ENOENT);
 	recording_close(recording);
 }
+
+/* A folder that has a metadata of somebody else's is not ours to empty. */
+Test(ctf, force_spares_folders_that_hold_anything_else)
+{
+	static const char *const others[] = {"photo", "cpu_01", "cpu_1_of", "cpu_ 1", "cpu_1.old"};
+	struct recording *recording = NULL;
+	struct scene scene;
+	struct sink *sink;
+	char path[512];
+	char *log;
+
+	write_log(NULL, 0);
+	log = (char *)test_path("log");
+	cr_assert_eq(recording_open(&log, 1, &recording, NULL), 0);
+	scene_init_recording(&scene, recording);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		struct why why = {""};
+
+		export_log();
+		snprintf(path, sizeof(path), "%s/%s", test_path("ctf"), others[i]);
+		close(open(path, O_CREAT | O_WRONLY, 0600));
+		cr_assert_eq(ctf_sink_create(test_path("ctf"), true, &scene, recording, &sink,
+					     &why),
+			     -EEXIST);
+		cr_assert_not_null(strstr(why.text, others[i]), "%s", why.text);
+		cr_assert_eq(access(test_path("ctf/metadata"), F_OK), 0);
+		cr_assert_neq(access(test_path("ctf.part"), F_OK), 0);
+		cr_assert_eq(unlink(path), 0);
+	}
+	recording_close(recording);
+}
