@@ -220,6 +220,27 @@ static int complete(struct ios *ios, const struct merge_item *item, struct io *r
 	return 1;
 }
 
+/* A bio was cut in two and only its front keeps the place: the rest has the same owner. */
+static int split(struct ios *ios, const struct merge_item *item)
+{
+	struct open_io *open = find(ios, item, item->event.sector);
+	struct merge_item rest = *item;
+	struct io front;
+
+	if (!open || open->io.issued_ns || item->event.bytes >= open->io.bytes)
+		return 0;
+	front = open->io;
+	open->io.bytes = item->event.bytes;
+	/* Not the payload's sector, which has 32 bits only. */
+	rest.event.sector += item->event.bytes / 512;
+	rest.event.bytes = front.bytes - item->event.bytes;
+	rest.event.pid = front.pid;
+	rest.event.cpu = front.cpu;
+	rest.event.cgroup_id = front.cgroup_id;
+	rest.event.time_ns = front.queued_ns;
+	return queue(ios, &rest);
+}
+
 int ios_event(struct ios *ios, const struct merge_item *item, struct io *ret)
 {
 	const struct blkbox_event *event = &item->event;
@@ -241,6 +262,8 @@ int ios_event(struct ios *ios, const struct merge_item *item, struct io *ret)
 		if (open && !open->io.issued_ns)
 			forget(ios, open);
 		return 0;
+	case BLKBOX_SPLIT:
+		return split(ios, item);
 	case BLKBOX_ISSUE:
 		return issue(ios, item);
 	case BLKBOX_REQUEUE:
