@@ -220,6 +220,28 @@ static int complete(struct ios *ios, const struct merge_item *item, struct io *r
 	return 1;
 }
 
+/* The bio in front becomes a part of the older request, which starts where the bio does. */
+static void front_merge(struct ios *ios, const struct merge_item *item)
+{
+	const struct blkbox_event *event = &item->event;
+	struct open_io *old = find(ios, item, event->sector + event->bytes / 512);
+	struct open_io *bio = find(ios, item, event->sector);
+
+	if (!old || old == bio || old->io.issued_ns)
+		return;
+	if (bio && bio->io.issued_ns) {
+		/* That place is taken: which completion is whose cannot be told. */
+		forget(ios, old);
+		return;
+	}
+	if (bio)
+		forget(ios, bio);
+	HASH_DEL(ios->open, old);
+	old->key.sector = old->io.sector = event->sector;
+	old->io.bytes += event->bytes;
+	HASH_ADD(hh, ios->open, key, sizeof(old->key), old);
+}
+
 /* A bio was cut in two and only its front keeps the place: the rest has the same owner. */
 static int split(struct ios *ios, const struct merge_item *item)
 {
@@ -258,9 +280,7 @@ int ios_event(struct ios *ios, const struct merge_item *item, struct io *ret)
 			forget(ios, open);
 		return 0;
 	case BLKBOX_FRONTMERGE:
-		open = find(ios, item, event->sector + event->bytes / 512);
-		if (open && !open->io.issued_ns)
-			forget(ios, open);
+		front_merge(ios, item);
 		return 0;
 	case BLKBOX_SPLIT:
 		return split(ios, item);

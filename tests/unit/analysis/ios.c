@@ -118,7 +118,23 @@ Test(ios, lost_halves_are_counted)
 	cr_assert_eq(ios_depth(ios, 0, 8 << 20), 0);
 }
 
-/* A bio of 10 MiB behind 2 TiB: the payload's 32 bits could not tell where its parts are. */
+Test(ios, a_front_merge_belongs_to_the_older_bio)
+{
+	TRACE(&t, .act = 'Q', .rwbs = "W", .sector = 16, .bytes = 4096, .pid = 1, .t = 1);
+	TRACE(&t, .act = 'Q', .rwbs = "W", .sector = 8, .bytes = 4096, .pid = 2, .t = 2);
+	TRACE(&t, .act = 'F', .rwbs = "W", .sector = 8, .bytes = 4096, .pid = 2, .t = 3);
+	TRACE(&t, .act = 'D', .rwbs = "W", .sector = 8, .bytes = 8192, .pid = 9, .t = 4);
+	TRACE(&t, .act = 'C', .rwbs = "W", .sector = 8, .bytes = 8192, .t = 9);
+	/* Nothing of either is left at the old place. */
+	TRACE(&t, .act = 'C', .rwbs = "W", .sector = 16, .bytes = 4096, .t = 10);
+	cr_assert_eq(run(), 1);
+	cr_assert_eq(done[0].sector, 8);
+	cr_assert_eq(done[0].pid, 1);
+	cr_assert_eq(done[0].queued_ns, 1000);
+	cr_assert_eq(done[0].bytes, 8192);
+}
+
+/* A bio of 3 MiB behind 10 TiB: the payload's 32 bits could not tell where its parts are. */
 Test(ios, parts_of_a_split_belong_to_who_queued_the_whole)
 {
 	const uint64_t from = 5ull << 32;
