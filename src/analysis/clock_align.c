@@ -26,11 +26,18 @@ static size_t count_anchors(const struct part *part)
 	return log ? n + 1 + log_reader_clocks(log, &clocks) : n;
 }
 
+/* A damaged header without a CLOCK block behind it knows no wall clock. */
+static void add_anchor(struct part *part, uint64_t mono_ns, uint64_t real_ns)
+{
+	if (real_ns)
+		part->anchors[part->n_anchors++] = (struct anchor){mono_ns, real_ns};
+}
+
 static int gather(struct part *part)
 {
 	struct log_reader *log = input_log(part->input);
 	size_t room = count_anchors(part);
-	size_t n = 0;
+	bool has_pairs;
 
 	if (!room)
 		return 0;
@@ -43,19 +50,18 @@ static int gather(struct part *part)
 		size_t n_clocks = log_reader_clocks(log, &clocks);
 
 		/* These pairs are read more closely together than a timestamp note's: no notes. */
-		part->anchors[n++] = (struct anchor){header->start_mono_ns, header->start_real_ns};
+		add_anchor(part, header->start_mono_ns, header->start_real_ns);
 		for (size_t i = 0; i < n_clocks; i++)
-			part->anchors[n++] = (struct anchor){clocks[i].mono_ns, clocks[i].real_ns};
+			add_anchor(part, clocks[i].mono_ns, clocks[i].real_ns);
 	}
-	for (size_t i = 0; !log && i < part->n_surveys; i++) {
+	has_pairs = part->n_anchors > 0;
+	for (size_t i = 0; !has_pairs && i < part->n_surveys; i++) {
 		const struct survey *s = &part->surveys[i];
 
-		if (s->n_anchors)
-			memcpy(part->anchors + n, s->anchors, s->n_anchors * sizeof(*s->anchors));
-		n += s->n_anchors;
+		for (size_t k = 0; k < s->n_anchors; k++)
+			add_anchor(part, s->anchors[k].mono_ns, s->anchors[k].real_ns);
 	}
-	part->n_anchors = n;
-	qsort(part->anchors, n, sizeof(*part->anchors), by_time);
+	qsort(part->anchors, part->n_anchors, sizeof(*part->anchors), by_time);
 	return 0;
 }
 
@@ -64,12 +70,19 @@ static int64_t offset_of(const struct part *part)
 	return (int64_t)(part->anchors[0].real_ns - part->anchors[0].mono_ns);
 }
 
+static bool knows_boot(const struct log_reader *log)
+{
+	static const uint8_t unknown[sizeof(log_reader_header(log)->boot_id)];
+
+	return memcmp(log_reader_header(log)->boot_id, unknown, sizeof(unknown)) != 0;
+}
+
 static bool same_boot(const struct part *a, const struct part *b)
 {
 	struct log_reader *x = input_log(a->input), *y = input_log(b->input);
 	int64_t difference_ns;
 
-	if (x && y)
+	if (x && y && knows_boot(x) && knows_boot(y))
 		return !memcmp(log_reader_header(x)->boot_id, log_reader_header(y)->boot_id,
 			       sizeof(log_reader_header(x)->boot_id));
 	difference_ns = offset_of(a) - offset_of(b);

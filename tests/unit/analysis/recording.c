@@ -2,8 +2,10 @@
 #include "recording.h"
 
 #include "../trace_builder.h"
+#include "log_writer.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -241,6 +243,61 @@ Test(recording, several_runs_need_a_wall_clock)
 	paths[1] = (char *)test_path("b");
 	cr_assert_eq(recording_open(paths, 2, &recording, &why), -EINVAL);
 	cr_assert_not_null(strstr(why.text, "/b does not tell the wall clock"));
+	trace_free(&a);
+	trace_free(&b);
+}
+
+/* A log without CLOCK whose header, with the clocks and the boot, was damaged. */
+static void write_headless(const struct trace *trace, const char *name)
+{
+	int fd = open(test_path(name), O_CREAT | O_RDWR | O_TRUNC, 0600);
+	struct log_writer_options options = {.compress = false};
+	struct log_device device = {.device = 8 << 20, .disk = 8 << 20, .name = "sda"};
+	struct log_channel channel = {.kind = LOG_RELAY_RECORDS};
+	struct log_writer *writer;
+
+	cr_assert_eq(log_writer_create(fd, &options, &writer, NULL), 0);
+	cr_assert_eq(log_writer_devices(writer, &device, 1, NULL), 0);
+	cr_assert_eq(log_writer_channels(writer, &channel, 1, NULL), 0);
+	cr_assert_eq(log_writer_data(writer, 0, trace->bytes, trace->n, NULL), 0);
+	cr_assert_eq(log_writer_finish(writer, LOG_END_TIME, NULL), 0);
+	log_writer_destroy(writer);
+	cr_assert_eq(pwrite(fd, "\xff", 1, offsetof(struct log_header, reserved)), 1);
+	close(fd);
+}
+
+/* Not in 1970: that would be a clock told with certainty. */
+Test(recording, a_damaged_header_tells_no_wall_clock)
+{
+	struct trace t = {0};
+	struct recording *recording;
+
+	TRACE(&t, .act = 'Q', .rwbs = "R", .t = 5e6);
+	write_headless(&t, "a");
+	recording = read_one("a");
+	cr_assert_eq(got.n, 1);
+	cr_assert_not(recording_info(recording)->has_real);
+	recording_close(recording);
+	trace_free(&t);
+}
+
+Test(recording, damaged_headers_are_not_of_one_boot)
+{
+	static const char *const names[] = {"a", "b"};
+	struct trace a = {0}, b = {0};
+	struct recording *recording;
+
+	TRACE(&a, .act = 't', .sector = 1000, .t = 0);
+	TRACE(&b, .act = 't', .sector = 2001, .t = 1e6);
+	TRACE(&b, .act = 'Q', .rwbs = "R", .t = 4e6);
+	write_headless(&a, "a");
+	write_headless(&b, "b");
+	recording = open_all(names, 2);
+	read_all(recording);
+	cr_assert_eq(got.n, 3);
+	cr_assert_eq(got.time_ns[2], 1004000000000);
+	cr_assert_eq(recording_info(recording)->real_offset_ns, 1000000000000);
+	recording_close(recording);
 	trace_free(&a);
 	trace_free(&b);
 }
