@@ -188,3 +188,18 @@ bool filter_passes(const struct filter *filter, const struct merge_item *item, c
 	       passes_action(filter, event) && passes_sectors(filter, event) &&
 	       passes_comm(filter, comm);
 }
+
+bool filter_passes_loss(const struct filter *filter, const struct recording_loss *loss)
+{
+	bool device = !filter->n_devices;
+
+	if ((filter->from.is_set && loss->to_ns < filter->from_ns) ||
+	    (filter->to.is_set && loss->from_ns > filter->to_ns))
+		return false;
+	/* Device 0 stands for all of its input. */
+	for (size_t i = 0; i < filter->n_resolved && !device; i++)
+		device = filter->resolved[i].tag == loss->tag &&
+			 (!loss->device || filter->resolved[i].device == loss->device);
+	return device &&
+	       (loss->cpu == LOG_NO_CPU || has_number(filter->cpus, filter->n_cpus, loss->cpu));
+}

@@ -58,6 +58,9 @@ int filter_resolve_on(struct filter *filter, const struct recording_info *info,
 /** @comm: the process's name, NULL = unknown */
 bool filter_passes(const struct filter *filter, const struct merge_item *item, const char *comm);
 
+/** True unless the device, the CPU or the times of the loss are filtered out. */
+bool filter_passes_loss(const struct filter *filter, const struct recording_loss *loss);
+
 /** True if filter_passes() looks at the name. */
 static inline bool filter_needs_comm(const struct filter *filter)
 {

@@ -22,6 +22,7 @@ static int write_to(int fd, stream_create create, const struct export_options *o
 	int r;
 
 	scene_init_recording(&scene, recording);
+	scene.filter = &options->filter;
 	r = create(fd, &scene, recording, &sink);
 	if (r < 0)
 		return why_set(why, r, "no memory");
@@ -82,6 +83,7 @@ static int write_ctf(const struct export_options *options, struct recording *rec
 	int r;
 
 	scene_init_recording(&scene, recording);
+	scene.filter = &options->filter;
 	r = ctf_sink_create(options->output, options->force, &scene, recording, &sink, why);
 	return r < 0 ? r : export_events(options, recording, sink, why);
 }
@@ -105,6 +107,7 @@ static int write_database(const char *path, const struct export_options *options
 	int r;
 
 	scene_init_recording(&scene, recording);
+	scene.filter = &options->filter;
 	r = sqlite_sink_create(path, &scene, recording, &sink, why);
 	return r < 0 ? r : export_events(options, recording, sink, why);
 }

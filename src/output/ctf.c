@@ -177,6 +177,33 @@ static bool is_lanes(const struct recording_loss *loss, const struct lane_key *k
 	return loss->tag == key->tag && cpu == key->cpu;
 }
 
+static int end_window(struct lane *lane, struct why *why)
+{
+	uint64_t end_ns = lane->window_end_ns;
+
+	lane->window_end_ns = 0;
+	return ctf_stream_cut_at(lane->stream, end_ns, why);
+}
+
+static int tell_loss(struct lane *lane, const struct recording_loss *loss, struct why *why)
+{
+	uint64_t to_ns = loss->to_ns > loss->from_ns ? loss->to_ns : loss->from_ns;
+	int r = 0;
+
+	/* Windows that overlap are one packet's: it has one count. */
+	if (lane->window_end_ns && loss->from_ns <= lane->window_end_ns) {
+		if (to_ns > lane->window_end_ns)
+			lane->window_end_ns = to_ns;
+		return ctf_stream_lost_more(lane->stream, loss->count, why);
+	}
+	if (lane->window_end_ns)
+		r = end_window(lane, why);
+	if (r == 0)
+		r = ctf_stream_lost(lane->stream, loss->from_ns, loss->count, why);
+	lane->window_end_ns = to_ns;
+	return r;
+}
+
 /* Tells the losses of the lane's CPU that began up to @time_ns. */
 static int tell_losses(struct ctf_sink *ctf, struct lane *lane, uint64_t time_ns, struct why *why)
 {
@@ -184,23 +211,17 @@ static int tell_losses(struct ctf_sink *ctf, struct lane *lane, uint64_t time_ns
 	size_t n = recording_losses(ctf->recording, &losses);
 	int r = 0;
 
-	if (lane->window_end_ns && time_ns > lane->window_end_ns) {
-		lane->window_end_ns = 0;
-		r = ctf_stream_cut(lane->stream, why);
-	}
 	for (; r == 0 && lane->next_loss < n; lane->next_loss++) {
 		const struct recording_loss *loss = &losses[lane->next_loss];
 
-		if (!is_lanes(loss, &lane->key))
+		if (!is_lanes(loss, &lane->key) || !scene_shows_loss(ctf->scene, loss))
 			continue;
 		if (loss->from_ns > time_ns)
 			break;
-		lane->window_end_ns = loss->to_ns;
-		/* The packet's end is moved on by its events. */
-		r = ctf_stream_lost(lane->stream, loss->from_ns,
-				    loss->to_ns < time_ns ? loss->to_ns : loss->from_ns,
-				    loss->count, why);
+		r = tell_loss(lane, loss, why);
 	}
+	if (r == 0 && lane->window_end_ns && time_ns > lane->window_end_ns)
+		r = end_window(lane, why);
 	return r;
 }
 
@@ -223,9 +244,11 @@ static int make_lanes_of_losses(struct ctf_sink *ctf, struct why *why)
 	struct lane *lane;
 	int r = 0;
 
-	for (size_t i = 0; i < n && r == 0; i++)
-		r = find_lane(ctf, losses[i].tag, losses[i].cpu == LOG_NO_CPU ? 0 : losses[i].cpu,
-			      &lane, why);
+	for (size_t i = 0; i < n && r == 0; i++) {
+		if (scene_shows_loss(ctf->scene, &losses[i]))
+			r = find_lane(ctf, losses[i].tag,
+				      losses[i].cpu == LOG_NO_CPU ? 0 : losses[i].cpu, &lane, why);
+	}
 	return r;
 }
 

@@ -140,24 +140,30 @@ int ctf_stream_cut(struct ctf_stream *s, struct why *why)
 	return r < 0 ? why_errno(why, r, "cannot write the trace") : 0;
 }
 
-int ctf_stream_lost(struct ctf_stream *s, uint64_t from_ns, uint64_t to_ns, uint64_t count,
-		    struct why *why)
+int ctf_stream_cut_at(struct ctf_stream *s, uint64_t end_ns, struct why *why)
 {
-	int r = 0;
+	if (s->n && end_ns > s->end_ns)
+		s->end_ns = end_ns;
+	return ctf_stream_cut(s, why);
+}
 
-	/* Readers count from one packet to the next, so there has to be one before. */
-	if (!s->n && !s->end_ns)
-		r = open_packet(s, from_ns);
-	if (r == 0)
-		r = ctf_stream_cut(s, why);
-	if (r == 0)
-		r = open_packet(s, from_ns);
-	if (r < 0)
-		return r == -ENOMEM ? why_set(why, r, "no memory") : r;
+int ctf_stream_lost_more(struct ctf_stream *s, uint64_t count, struct why *why)
+{
+	if (open_packet(s, s->end_ns) < 0)
+		return why_set(why, -ENOMEM, "no memory");
 	s->discarded += count;
-	if (to_ns > s->end_ns)
-		s->end_ns = to_ns;
 	return 0;
+}
+
+int ctf_stream_lost(struct ctf_stream *s, uint64_t from_ns, uint64_t count, struct why *why)
+{
+	int r;
+
+	/* Readers count from the end of one packet to the end of the next: one has to end here. */
+	if (open_packet(s, from_ns) < 0)
+		return why_set(why, -ENOMEM, "no memory");
+	r = ctf_stream_cut_at(s, from_ns, why);
+	return r < 0 ? r : ctf_stream_lost_more(s, count, why);
 }
 
 static void put(struct ctf_stream *s, const void *bytes, size_t n)

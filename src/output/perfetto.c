@@ -233,6 +233,8 @@ static void put_losses(struct perfetto_sink *p)
 	for (size_t i = 0; i < n; i++) {
 		char name[64];
 
+		if (!scene_shows_loss(p->scene, &losses[i]))
+			continue;
 		snprintf(name, sizeof(name), "%llu events dropped",
 			 (unsigned long long)losses[i].count);
 		begin(p, "i", name, device_process(p, losses[i].tag, losses[i].device));

@@ -7,11 +7,7 @@
 #ifndef BLKBOX_OUTPUT_SCENE_H
 #define BLKBOX_OUTPUT_SCENE_H
 
-#include "recording.h"
-
-enum {
-	SCENE_DEVICE_TEXT = 16
-};
+#include "filter.h"
 
 struct scene {
 	uint64_t start_ns; /* time 0; SCENE_FROM_FIRST: that of the first event */
@@ -23,11 +19,18 @@ struct scene {
 	/* Device name. Borrowed. */
 	const char *(*device_name)(void *context, uint32_t tag, uint32_t device);
 	void *context;
+	const struct filter *filter; /* what is shown of it; NULL = all. Borrowed. */
 };
 
 #define SCENE_FROM_FIRST UINT64_MAX
 
 /** The scene of a whole recording, which must outlive it. */
 void scene_init_recording(struct scene *scene, struct recording *recording);
+
+/** True if the loss may be of events that are shown. */
+static inline bool scene_shows_loss(const struct scene *scene, const struct recording_loss *loss)
+{
+	return !scene->filter || filter_passes_loss(scene->filter, loss);
+}
 
 #endif

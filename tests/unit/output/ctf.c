@@ -44,7 +44,7 @@ static void write_log(const struct log_drops *drops, size_t n)
 	close(fd);
 }
 
-static void export_log(void)
+static void export_filtered(struct filter *filter)
 {
 	struct recording *recording = NULL;
 	struct merge_item item;
@@ -55,13 +55,25 @@ static void export_log(void)
 
 	cr_assert_eq(recording_open(&path, 1, &recording, &why), 0, "%s", why.text);
 	scene_init_recording(&scene, recording);
+	cr_assert_eq(filter_resolve(filter, recording, &why), 0, "%s", why.text);
+	scene.filter = filter;
 	cr_assert_eq(ctf_sink_create(test_path("ctf/"), true, &scene, recording, &sink, &why), 0,
 		     "%s", why.text);
-	while (recording_next(recording, &item, NULL) == 1)
-		cr_assert_eq(sink_event(sink, &item, NULL), 0);
+	while (recording_next(recording, &item, NULL) == 1) {
+		if (filter_passes(filter, &item, NULL))
+			cr_assert_eq(sink_event(sink, &item, NULL), 0);
+	}
 	cr_assert_eq(sink_finish(sink, &why), 0, "%s", why.text);
 	sink_destroy(sink);
 	recording_close(recording);
+}
+
+static void export_log(void)
+{
+	struct filter filter = {0};
+
+	export_filtered(&filter);
+	filter_deinit(&filter);
 }
 
 /* All that a command prints. */
@@ -152,6 +164,76 @@ Test(ctf, only_a_trace_is_overwritten)
 	cr_assert_eq(ctf_sink_create(test_path("none/ctf"), false, &scene, recording, &sink, &why),
 		     -ENOENT);
 	recording_close(recording);
+}
+
+/*
+ * What babeltrace2 prints of discarded events: how many, and the ends of the window in tenths of
+ * a second since the first event.
+ */
+static const char *discarded(void)
+{
+	static const char awk[] =
+		"awk -F '[^0-9.]+' '"
+		"/^\\[/ && !first { first = $4 } "
+		"/discarded/ { sub(/.*discarded /, \"\"); count[++n] = $1; from[n] = $4; to[n] = "
+		"$7 } "
+		"function tenths(s) { return int(10 * (s - first + 60) + 0.5) % 600 } "
+		"END { for (i = 1; i <= n; i++) "
+		"print count[i] \",\" tenths(from[i]) \",\" tenths(to[i]) }'";
+	char command[1024];
+
+	snprintf(command, sizeof(command), "babeltrace2 %s 2>&1 | %s", test_path("ctf"), awk);
+	return run(command);
+}
+
+Test(ctf, windows_have_their_own_ends)
+{
+	struct log_drops drops[] = {
+		/* With an event in it; between two events; two that overlap; one right behind. */
+		{.cpu = 1, .from_ns = 1500000000, .to_ns = 2500000000, .count = 11},
+		{.cpu = 1, .from_ns = 3200000000, .to_ns = 3400000000, .count = 12},
+		{.cpu = 1, .from_ns = 5100000000, .to_ns = 5300000000, .count = 10},
+		{.cpu = 1, .from_ns = 5100000000, .to_ns = 5400000000, .count = 3},
+		{.cpu = 1, .from_ns = 5600000000, .to_ns = 5700000000, .count = 14},
+	};
+	const char *text;
+	size_t events;
+
+	write_log(drops, 5);
+	export_log();
+	babeltrace(&events);
+	cr_assert_eq(events, 18);
+	text = discarded();
+	cr_assert_str_eq(text, "11,5,15\n12,22,24\n13,41,44\n14,46,47\n");
+}
+
+Test(ctf, losses_outside_of_the_filter_are_not_told)
+{
+	struct log_drops drops[] = {
+		{.cpu = 1, .from_ns = 1500000000, .to_ns = 1600000000, .count = 11},
+		{.cpu = 1, .from_ns = 4500000000, .to_ns = 4600000000, .count = 12},
+		{.cpu = 0, .from_ns = 4500000000, .to_ns = 4600000000, .count = 13},
+		{.cpu = 1, .from_ns = 7500000000, .to_ns = 7600000000, .count = 14},
+	};
+	struct filter filter = {
+		.cpus = malloc(sizeof(uint32_t)),
+		.n_cpus = 1,
+		/* Since the first event, which is at 1 s. */
+		.from = {.is_set = true, .ns = 2000000000},
+		.to = {.is_set = true, .ns = 5000000000},
+	};
+	const char *text;
+	size_t events;
+
+	filter.cpus[0] = 1;
+	write_log(drops, 4);
+	export_filtered(&filter);
+	filter_deinit(&filter);
+	babeltrace(&events);
+	cr_assert_eq(events, 4);
+	text = discarded();
+	cr_assert_eq(strncmp(text, "12,", 3), 0, "%s", text);
+	cr_assert_str_eq(strchr(text, '\n'), "\n");
 }
 
 /* A folder that has a metadata of somebody else's is not ours to empty. */
