@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 static bool is_tail(const char *byte)
 {
@@ -59,4 +60,33 @@ size_t escape_text(char *to, const char *from, size_t n)
 		i++;
 	}
 	return at;
+}
+
+size_t escape_next(char *to, const char **from, size_t n)
+{
+	const char *start = *from;
+	size_t used = 1;
+
+	/* A character of UTF-8 is whole or it is none. */
+	while (used < 4 && used < n && is_tail(start + used))
+		used++;
+	*from += used;
+	return escape_text(to, start, used);
+}
+
+void escape_name(char *to, size_t room, const char *from, size_t n)
+{
+	const char *end = from + strnlen(from, n);
+	size_t at = 0;
+
+	while (from < end) {
+		char piece[ESCAPE_NEXT_MAX];
+		size_t size = escape_next(piece, &from, (size_t)(end - from));
+
+		if (size >= room - at)
+			break;
+		memcpy(to + at, piece, size);
+		at += size;
+	}
+	to[at] = '\0';
 }

@@ -9,7 +9,8 @@
 #include <stddef.h>
 
 enum {
-	ESCAPE_FACTOR = 4 /* output is at most this many times as long as the input */
+	ESCAPE_FACTOR = 4, /* output is at most this many times as long as the input */
+	ESCAPE_NEXT_MAX = ESCAPE_FACTOR * 4, /* of one character */
 };
 
 /**
@@ -20,5 +21,14 @@ enum {
  * Returns how many were written.
  */
 size_t escape_text(char *to, const char *from, size_t n);
+
+/** The same for one character: @to has room for ESCAPE_NEXT_MAX; moves *@from behind it. */
+size_t escape_next(char *to, const char **from, size_t n);
+
+/**
+ * The same for a name of up to @n bytes or to its NUL, cut behind the last character that fits
+ * into @room, with a NUL. What is escaped already stays as it is.
+ */
+void escape_name(char *to, size_t room, const char *from, size_t n);
 
 #endif

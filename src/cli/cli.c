@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
 
+#include "escape.h"
 #include "out.h"
 
 #include <argp.h>
@@ -19,9 +20,25 @@ void message(const char *format, ...)
 	fputc('\n', stderr);
 }
 
+void put_sentence(FILE *stream, const char *text)
+{
+	const char *end = text + strlen(text);
+
+	while (text < end) {
+		char piece[ESCAPE_NEXT_MAX];
+
+		if (*text == '\n')
+			putc(*text++, stream);
+		else
+			fwrite(piece, 1, escape_next(piece, &text, (size_t)(end - text)), stream);
+	}
+	putc('\n', stream);
+}
+
 int failed(const char *command, const struct why *why)
 {
-	fprintf(stderr, "blkbox %s: %s\n", command, why->text);
+	fprintf(stderr, "blkbox %s: ", command);
+	put_sentence(stderr, why->text);
 	return STATUS_FAILED;
 }
 

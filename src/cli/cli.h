@@ -9,6 +9,7 @@
 #include "why.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 /** Exit statuses of every command. */
 enum exit_status {
@@ -37,6 +38,8 @@ int cmd_verify(int argc, char **argv);
 
 /** "blkbox: TEXT" on stderr. */
 void message(const char *format, ...) _printf_(1, 2);
+/** A line: @text, which may have names from a log in it, safe for a terminal. */
+void put_sentence(FILE *stream, const char *text);
 /** "blkbox COMMAND: SENTENCE" from @why on stderr, and STATUS_FAILED back. */
 int failed(const char *command, const struct why *why);
 /** "blkbox COMMAND: TEXT" and where to find help; STATUS_USAGE back. */

@@ -65,7 +65,8 @@ const char *info_end_reason(const struct info *info, bool words)
 static void tell(void *context, const char *sentence)
 {
 	(void)context;
-	fprintf(stderr, "blkbox info: %s\n", sentence);
+	fputs("blkbox info: ", stderr);
+	put_sentence(stderr, sentence);
 }
 
 /* What is wrong with the records themselves, where all of them were read. */

@@ -28,7 +28,8 @@ int reading_open(const char *command, char *const *paths, size_t n, struct recor
 
 static void tell(void *context, const char *sentence)
 {
-	fprintf(stderr, "blkbox %s: %s\n", (const char *)context, sentence);
+	fprintf(stderr, "blkbox %s: ", (const char *)context);
+	put_sentence(stderr, sentence);
 }
 
 int reading_status(const char *command, const struct recording *recording)

@@ -21,7 +21,7 @@ static const char doc[] =
 static void tell(void *context, const char *sentence)
 {
 	(void)context;
-	puts(sentence);
+	put_sentence(stdout, sentence);
 }
 
 /* On a terminal, of what takes longer than a second. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "input_private.h"
 
+#include "escape.h"
+
 #include "blktrace.h"
 #include "wire.h"
 
@@ -47,7 +49,7 @@ int input_add_foreign_device(struct input *input, const char *name, int fd)
 	input->devices = devices;
 	device = &devices[input->n_devices];
 	*device = (struct log_device){.index = (uint32_t)input->n_devices};
-	snprintf(device->name, sizeof(device->name), "%s", name);
+	escape_name(device->name, sizeof(device->name), name, LOG_NAME_BYTES);
 	n = fd < 0 ? 0 : pread(fd, bytes, sizeof(bytes), 0);
 	if (n > 0 && wire_decode(bytes, (size_t)n, &size, &event) == WIRE_OK) {
 		device->device = device->disk = event.device;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "log_tables.h"
 
+#include "escape.h"
+
 #include <string.h>
 
 /* A file may not make us fill the memory. Far over what days of recording give. */
@@ -171,7 +173,7 @@ static int add_devices(struct log_tables *tables, const uint8_t *payload, size_t
 			return r;
 		mine = (struct log_device *)tables->devices.items + devices[i].index;
 		*mine = devices[i];
-		mine->name[LOG_NAME_BYTES - 1] = '\0';
+		escape_name(mine->name, sizeof(mine->name), devices[i].name, LOG_NAME_BYTES);
 	}
 	return 1;
 }

@@ -302,18 +302,12 @@ static void csv_text(struct out *out, const char *text, size_t n)
 
 	if (quoted)
 		out_char(out, '"');
-	for (size_t i = 0; i < n;) {
-		char escaped[ESCAPE_FACTOR * 4];
-		size_t size, used = 1;
+	for (const char *end = text + n; text < end;) {
+		char escaped[ESCAPE_NEXT_MAX];
 
-		/* A character of UTF-8 is whole or it is none. */
-		while (used < 4 && i + used < n && ((unsigned char)text[i + used] & 0xc0) == 0x80)
-			used++;
-		size = escape_text(escaped, text + i, used);
-		if (text[i] == '"')
+		if (*text == '"')
 			out_char(out, '"');
-		out_bytes(out, escaped, size);
-		i += used;
+		out_bytes(out, escaped, escape_next(escaped, &text, (size_t)(end - text)));
 	}
 	if (quoted)
 		out_char(out, '"');

@@ -248,14 +248,15 @@ Test(recording, several_runs_need_a_wall_clock)
 }
 
 /* A log without CLOCK whose header, with the clocks and the boot, was damaged. */
-static void write_headless(const struct trace *trace, const char *name)
+static void write_headless(const struct trace *trace, const char *name, const char *device_name)
 {
 	int fd = open(test_path(name), O_CREAT | O_RDWR | O_TRUNC, 0600);
 	struct log_writer_options options = {.compress = false};
-	struct log_device device = {.device = 8 << 20, .disk = 8 << 20, .name = "sda"};
+	struct log_device device = {.device = 8 << 20, .disk = 8 << 20};
 	struct log_channel channel = {.kind = LOG_RELAY_RECORDS};
 	struct log_writer *writer;
 
+	strcpy(device.name, device_name);
 	cr_assert_eq(log_writer_create(fd, &options, &writer, NULL), 0);
 	cr_assert_eq(log_writer_devices(writer, &device, 1, NULL), 0);
 	cr_assert_eq(log_writer_channels(writer, &channel, 1, NULL), 0);
@@ -273,7 +274,7 @@ Test(recording, a_damaged_header_tells_no_wall_clock)
 	struct recording *recording;
 
 	TRACE(&t, .act = 'Q', .rwbs = "R", .t = 5e6);
-	write_headless(&t, "a");
+	write_headless(&t, "a", "sda");
 	recording = read_one("a");
 	cr_assert_eq(got.n, 1);
 	cr_assert_not(recording_info(recording)->has_real);
@@ -290,8 +291,8 @@ Test(recording, damaged_headers_are_not_of_one_boot)
 	TRACE(&a, .act = 't', .sector = 1000, .t = 0);
 	TRACE(&b, .act = 't', .sector = 2001, .t = 1e6);
 	TRACE(&b, .act = 'Q', .rwbs = "R", .t = 4e6);
-	write_headless(&a, "a");
-	write_headless(&b, "b");
+	write_headless(&a, "a", "sda");
+	write_headless(&b, "b", "sda");
 	recording = open_all(names, 2);
 	read_all(recording);
 	cr_assert_eq(got.n, 3);
@@ -300,6 +301,20 @@ Test(recording, damaged_headers_are_not_of_one_boot)
 	recording_close(recording);
 	trace_free(&a);
 	trace_free(&b);
+}
+
+/* A log may come from anybody. */
+Test(recording, device_names_are_safe_for_a_terminal)
+{
+	struct trace t = {0};
+	struct recording *recording;
+
+	TRACE(&t, .act = 'Q', .rwbs = "R", .t = 5e6);
+	write_headless(&t, "a", "sda\033]0;owned\007");
+	recording = read_one("a");
+	cr_assert_str_eq(recording_device_name(recording, 0, 8 << 20), "sda\\x1b]0;owned\\x07");
+	recording_close(recording);
+	trace_free(&t);
 }
 
 static void count_tells(void *context, const char *sentence)

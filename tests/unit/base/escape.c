@@ -69,3 +69,19 @@ Test(escape, never_reads_behind_the_end_nor_writes_more_than_it_says)
 		free(to);
 	}
 }
+
+Test(escape, names_are_cut_between_characters)
+{
+	char to[8];
+
+	escape_name(to, sizeof(to), "sda", 64);
+	cr_assert_str_eq(to, "sda");
+	escape_name(to, sizeof(to), "sda\033[2J", 64);
+	cr_assert_str_eq(to, "sda\\x1b");
+	escape_name(to, sizeof(to), "sdab\033", 64);
+	cr_assert_str_eq(to, "sdab");
+	escape_name(to, sizeof(to), "12345\xe2\x82\xac", 64);
+	cr_assert_str_eq(to, "12345");
+	escape_name(to, sizeof(to), "nvme0n1p1", 5);
+	cr_assert_str_eq(to, "nvme0");
+}
