@@ -2,6 +2,7 @@
 #include "out.h"
 
 #include <assert.h>
+#include <poll.h>
 #include <stdarg.h>
 
 int out_init(struct out *out, int fd, size_t size)
@@ -18,20 +19,39 @@ void out_deinit(struct out *out)
 	out->n = 0;
 }
 
+int wait_for_room(int fd)
+{
+	struct pollfd wait = {.fd = fd, .events = POLLOUT};
+
+	return poll(&wait, 1, -1) < 0 && errno != EINTR ? -errno : 0;
+}
+
+int write_all(int fd, const void *bytes, size_t n, size_t *ret_done)
+{
+	size_t done = 0;
+	int r = 0;
+
+	while (done < n && r == 0) {
+		ssize_t written = write(fd, (const char *)bytes + done, n - done);
+
+		if (written >= 0)
+			done += (size_t)written;
+		else if (errno == EAGAIN)
+			r = wait_for_room(fd);
+		else if (errno != EINTR)
+			r = -errno;
+	}
+	if (ret_done)
+		*ret_done = done;
+	return r;
+}
+
 int out_flush(struct out *out)
 {
 	size_t done = 0;
 
-	while (done < out->n && !out->error) {
-		ssize_t n = write(out->fd, out->buffer + done, out->n - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			out->error = -errno;
-		else
-			done += (size_t)n;
-	}
+	if (!out->error)
+		out->error = write_all(out->fd, out->buffer, out->n, &done);
 	out->written_bytes += done;
 	out->n = 0;
 	return out->error;

@@ -27,6 +27,11 @@ struct out {
 	uint64_t written_bytes; /* handed to write(2) */
 };
 
+/** Until @fd takes more: somebody may have made our standard output non-blocking. 0 or -errno. */
+int wait_for_room(int fd);
+/** write(2) until all is written. @ret_done: bytes written, also on failure; may be NULL. */
+int write_all(int fd, const void *bytes, size_t n, size_t *ret_done);
+
 /** @size: bytes of the buffer, at least OUT_ROOM_MAX. -ENOMEM; @fd is borrowed. */
 int out_init(struct out *out, int fd, size_t size);
 void out_deinit(struct out *out);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "input_private.h"
 
+#include "out.h"
+
 #include <fcntl.h>
 
 enum {
@@ -29,21 +31,6 @@ static int open_spool(struct why *why)
 	return fd;
 }
 
-static int write_all(int fd, const uint8_t *bytes, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, bytes, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		bytes += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
 int input_spool(int fd, const char *name, int *ret_fd, struct why *why)
 {
 	_cleanup_close_ int spool = -1;
@@ -64,7 +51,7 @@ int input_spool(int fd, const char *name, int *ret_fd, struct why *why)
 			return why_errno(why, -errno, "cannot read %s", name);
 		if (n == 0)
 			break;
-		r = write_all(spool, bytes, (size_t)n);
+		r = write_all(spool, bytes, (size_t)n, NULL);
 		if (r < 0)
 			return why_errno(why, r, "cannot keep %s in a temporary file ($TMPDIR)",
 					 name);

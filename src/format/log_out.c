@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "log_out.h"
 
+#include "out.h"
+
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
 
 int log_out_init(struct log_out *out, int fd, struct why *why)
@@ -38,15 +39,7 @@ int log_out_give_up(struct log_out *out, int error, struct why *why)
 	return log_out_state(out, why);
 }
 
-/* Somebody may have made our standard output non-blocking. */
-static int wait_for_room(int fd)
-{
-	struct pollfd wait = {.fd = fd, .events = POLLOUT};
-
-	return poll(&wait, 1, -1) < 0 && errno != EINTR ? -errno : 0;
-}
-
-static int write_all(int fd, struct iovec *iov, int n)
+static int write_blocks(int fd, struct iovec *iov, int n)
 {
 	while (n) {
 		ssize_t written = writev(fd, iov, n);
@@ -84,7 +77,7 @@ int log_out_write(struct log_out *out, struct iovec *iov, int n, struct why *why
 		return r;
 	for (int i = 0; i < n; i++)
 		bytes += iov[i].iov_len;
-	r = write_all(out->fd, iov, n);
+	r = write_blocks(out->fd, iov, n);
 	if (r < 0) {
 		why_errno(&out->why, r, "cannot write to the log");
 		return log_out_give_up(out, r, why);

@@ -5,6 +5,7 @@
 #include "ctf_metadata.h"
 #include "escape.h"
 #include "letters.h"
+#include "out.h"
 #include "wire.h"
 
 #include <fcntl.h>
@@ -103,21 +104,6 @@ static int open_packet(struct ctf_stream *s, uint64_t time_ns)
 	return 0;
 }
 
-static int write_all(int fd, const uint8_t *bytes, size_t n)
-{
-	while (n) {
-		ssize_t done = write(fd, bytes, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return -errno;
-		bytes += done;
-		n -= (size_t)done;
-	}
-	return 0;
-}
-
 int ctf_stream_cut(struct ctf_stream *s, struct why *why)
 {
 	struct packet_head head = {
@@ -135,7 +121,7 @@ int ctf_stream_cut(struct ctf_stream *s, struct why *why)
 	if (!s->n)
 		return 0;
 	memcpy(s->bytes, &head, sizeof(head));
-	r = write_all(s->fd, s->bytes, s->n);
+	r = write_all(s->fd, s->bytes, s->n, NULL);
 	s->n = 0;
 	return r < 0 ? why_errno(why, r, "cannot write the trace") : 0;
 }

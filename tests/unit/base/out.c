@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 
 Test(out, writes_what_it_was_given_across_many_buffers)
@@ -41,4 +42,39 @@ Test(out, the_first_failure_sticks)
 	cr_assert_eq(out_flush(&out), -ENOSPC);
 	out_deinit(&out);
 	close(fd);
+}
+
+static void *read_slowly(void *fd)
+{
+	static char bytes[4096];
+	size_t got = 0;
+	ssize_t n;
+
+	usleep(20000);
+	while ((n = read(*(int *)fd, bytes, sizeof(bytes))) > 0)
+		got += (size_t)n;
+	return (void *)got;
+}
+
+/* A terminal or a pipe that another program left non-blocking. */
+Test(out, waits_for_a_reader_that_is_slower)
+{
+	static char bytes[OUT_ROOM_MAX];
+	pthread_t reader;
+	struct out out;
+	void *got;
+	int fds[2];
+
+	cr_assert_eq(pipe2(fds, 0), 0);
+	cr_assert_eq(fcntl(fds[1], F_SETFL, O_NONBLOCK), 0);
+	cr_assert_eq(pthread_create(&reader, NULL, read_slowly, &fds[0]), 0);
+	cr_assert_eq(out_init(&out, fds[1], OUT_ROOM_MAX), 0);
+	for (int i = 0; i < 10; i++)
+		out_bytes(&out, bytes, sizeof(bytes));
+	cr_assert_eq(out_flush(&out), 0);
+	out_deinit(&out);
+	close(fds[1]);
+	cr_assert_eq(pthread_join(reader, &got), 0);
+	cr_assert_eq((size_t)got, 10 * sizeof(bytes));
+	close(fds[0]);
 }
