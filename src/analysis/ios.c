@@ -31,6 +31,7 @@ struct ios {
 	size_t n_depths;
 	uint64_t lost_issues;
 	uint64_t lost_completions;
+	uint64_t inverted;
 };
 
 int ios_create(struct ios **ret)
@@ -211,6 +212,9 @@ static int complete(struct ios *ios, const struct merge_item *item, struct io *r
 	}
 	leave(ios, open);
 	open->io.completed_ns = event->time_ns;
+	ios->inverted += open->io.completed_ns < open->io.issued_ns ||
+			 open->io.completed_ns < open->io.queued_ns ||
+			 (open->io.issued_ns && open->io.issued_ns < open->io.queued_ns);
 	*ret = open->io;
 	ret->operation = operation_of(&(struct blkbox_event){
 		.categories = ret->categories,
@@ -309,4 +313,9 @@ void ios_unmatched(const struct ios *ios, uint64_t *ret_issues, uint64_t *ret_co
 {
 	*ret_issues = ios->lost_issues;
 	*ret_completions = ios->lost_completions;
+}
+
+uint64_t ios_inverted(const struct ios *ios)
+{
+	return ios->inverted;
 }

@@ -46,5 +46,15 @@ int ios_event(struct ios *ios, const struct merge_item *item, struct io *ret);
 uint64_t ios_depth(const struct ios *ios, uint32_t tag, uint32_t device);
 /** Issues and completions that found no partner so far; issues in flight are not among them. */
 void ios_unmatched(const struct ios *ios, uint64_t *ret_issues, uint64_t *ret_completions);
+/** Finished I/Os whose times are not in order: clocks of CPUs that differ. */
+uint64_t ios_inverted(const struct ios *ios);
+
+/** From issue (bio-based: from queue) to completion; 0 where the times are not in order. */
+static inline uint64_t io_latency_ns(const struct io *io)
+{
+	uint64_t from_ns = io->issued_ns ? io->issued_ns : io->queued_ns;
+
+	return io->completed_ns > from_ns ? io->completed_ns - from_ns : 0;
+}
 
 #endif

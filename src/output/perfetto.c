@@ -3,6 +3,7 @@
 
 #include "ios.h"
 #include "json.h"
+#include "wire.h"
 
 #include <uthash.h>
 
@@ -144,7 +145,7 @@ static void put_details(struct perfetto_sink *p, const struct io *io, uint64_t l
 	json_u64(&p->json, "sector", io->sector);
 	json_u64(&p->json, "bytes", io->bytes);
 	json_u64(&p->json, "latency_ns", latency_ns);
-	if (io->issued_ns && io->queued_ns)
+	if (io->queued_ns && io->issued_ns >= io->queued_ns)
 		json_u64(&p->json, "queue_to_issue_ns", io->issued_ns - io->queued_ns);
 	if (io->error)
 		json_i64(&p->json, "error", io->error);
@@ -157,7 +158,7 @@ static int put_io(struct perfetto_sink *p, const struct io *io)
 {
 	uint64_t begin_ns = io->issued_ns ? io->issued_ns : io->queued_ns;
 	const char *comm = p->scene->comm(p->scene->context, io->tag, io->pid, io->cpu, begin_ns);
-	uint64_t latency_ns = io->completed_ns > begin_ns ? io->completed_ns - begin_ns : 0;
+	uint64_t latency_ns = io_latency_ns(io);
 	struct track *track = find_track(p, io);
 	char name[64];
 	uint32_t lane;
@@ -191,7 +192,7 @@ static void put_note(struct perfetto_sink *p, const struct merge_item *item)
 	const struct blkbox_event *event = &item->event;
 
 	begin(p, "i", NULL, device_process(p, item->tag, event->device));
-	json_bytes(&p->json, "name", event->pdu, event->pdu_bytes);
+	json_bytes(&p->json, "name", event->pdu, wire_pdu_text(event));
 	json_string(&p->json, "s", "p");
 	put_time(p, "ts", since_start(p, event->time_ns));
 	json_object_end(&p->json);

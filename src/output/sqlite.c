@@ -286,7 +286,7 @@ static int put_io(struct sqlite_sink *s, const struct io *io, struct why *why)
 	bind_time(&b, io->queued_ns);
 	bind_time(&b, io->issued_ns);
 	bind_time(&b, io->completed_ns);
-	bind_signed(&b, (int64_t)(io->completed_ns - from_ns));
+	bind_number(&b, io_latency_ns(io));
 	bind_signed(&b, io->error);
 	bind_number(&b, io->requeues);
 	bind_time(&b, io->cgroup_id);
@@ -307,10 +307,37 @@ static int sqlite_event(struct sink *sink, const struct merge_item *item, struct
 	return r > 0 ? put_io(s, &io, why) : 0;
 }
 
+static int put_meta(struct sqlite_sink *s, const char *key, int64_t value, struct why *why)
+{
+	struct binder b = start(s, INSERT_META);
+
+	bind_text(&b, key);
+	bind_signed(&b, value);
+	return insert(s, &b, why);
+}
+
+/* How far the table of I/Os may be trusted. */
+static int put_counts(struct sqlite_sink *s, struct why *why)
+{
+	uint64_t issues, completions;
+	int r;
+
+	ios_unmatched(s->ios, &issues, &completions);
+	r = put_meta(s, "unmatched_issues", (int64_t)issues, why);
+	if (r == 0)
+		r = put_meta(s, "unmatched_completions", (int64_t)completions, why);
+	if (r == 0)
+		r = put_meta(s, "inverted_ios", (int64_t)ios_inverted(s->ios), why);
+	return r;
+}
+
 static int sqlite_finish(struct sink *sink, struct why *why)
 {
 	struct sqlite_sink *s = (struct sqlite_sink *)sink;
+	int r = put_counts(s, why);
 
+	if (r < 0)
+		return r;
 	if (sqlite3_exec(s->db, finish, NULL, NULL, NULL) != SQLITE_OK)
 		return say(s, why);
 	return 0;
@@ -337,15 +364,6 @@ static const struct sink_ops sqlite_ops = {
 	.finish = sqlite_finish,
 	.destroy = sqlite_destroy,
 };
-
-static int put_meta(struct sqlite_sink *s, const char *key, int64_t value, struct why *why)
-{
-	struct binder b = start(s, INSERT_META);
-
-	bind_text(&b, key);
-	bind_signed(&b, value);
-	return insert(s, &b, why);
-}
 
 static int put_all_meta(struct sqlite_sink *s, struct why *why)
 {

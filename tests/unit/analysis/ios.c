@@ -212,3 +212,24 @@ Test(ios, the_oldest_makes_room_for_an_issue_on_another_device)
 	cr_assert_eq(feed(BLKBOX_ISSUE, sda, 8), 0);
 	cr_assert_eq(ios_depth(ios, 0, sda), 2);
 }
+
+/* Clocks of two CPUs that differ must not make an I/O of 584 years. */
+Test(ios, times_that_are_not_in_order_are_no_latency)
+{
+	struct merge_item item = {
+		.event =
+			{
+				.action = BLKBOX_ISSUE,
+				.categories = BLKBOX_CAT_WRITE,
+				.bytes = 512,
+				.time_ns = 1000,
+			},
+	};
+
+	cr_assert_eq(ios_event(ios, &item, &done[0]), 0);
+	item.event.action = BLKBOX_COMPLETE;
+	item.event.time_ns = 900;
+	cr_assert_eq(ios_event(ios, &item, &done[0]), 1);
+	cr_assert_eq(io_latency_ns(&done[0]), 0);
+	cr_assert_eq(ios_inverted(ios), 1);
+}
