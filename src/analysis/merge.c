@@ -233,8 +233,3 @@ void merge_resume(struct merge *merge)
 		merge->waiting = true;
 	}
 }
-
-const struct decoder *merge_decoder(const struct merge *merge, size_t i)
-{
-	return i < merge->n ? merge->channels[i].decoder : NULL;
-}

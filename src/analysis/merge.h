@@ -48,7 +48,4 @@ int merge_next(struct merge *merge, uint64_t limit_ns, struct merge_item *ret, s
 /** Channels that had nothing (-EAGAIN) have got more: look at them again. */
 void merge_resume(struct merge *merge);
 
-/** Decoder of the @i-th channel that was added, for its health; NULL behind the last. */
-const struct decoder *merge_decoder(const struct merge *merge, size_t i);
-
 #endif

@@ -85,7 +85,7 @@ static int name_idle_threads(struct part *part)
 	return r;
 }
 
-/* Names that the recorder found itself, and its clock samples. */
+/* Names that the recorder found itself. */
 static int read_log_extras(struct part *part)
 {
 	struct log_reader *log = input_log(part->input);

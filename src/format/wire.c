@@ -171,7 +171,7 @@ bool wire_plausible(const uint8_t *bytes, size_t size)
 size_t wire_resync(const uint8_t *bytes, size_t size, size_t from)
 {
 	for (size_t at = from; at < size; at++) {
-		/* The second byte of the magic is the same one seen from either end. */
+		/* 0x65 is the first byte of the magic in one byte order, the last in the other. */
 		if (bytes[at] != 0x65 && (size - at < 4 || bytes[at + 3] != 0x65))
 			continue;
 		if (wire_plausible(bytes + at, size - at))

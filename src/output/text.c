@@ -4,11 +4,6 @@
 #include "letters.h"
 #include "text_stats.h"
 
-/* Room for a line without its free text: numbers of full width. */
-enum {
-	LINE_MAX_BYTES = 512
-};
-
 struct text_sink {
 	struct sink sink;
 	struct text_options options;
