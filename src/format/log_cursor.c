@@ -7,8 +7,6 @@ struct log_cursor {
 	size_t next;	 /* place to read */
 	uint64_t offset; /* in the channel, behind the last span */
 	struct log_buffer buffer;
-	uint64_t damaged_blocks;
-	uint64_t damaged_bytes;
 };
 
 int log_cursor_create(struct log_reader *reader, uint32_t channel, struct log_cursor **ret)
@@ -52,6 +50,23 @@ static int read_place(struct log_cursor *cursor, const struct log_place *place,
 	return log_block_read(&reader->pool, reader->fd, place->file_offset, head, &cursor->buffer);
 }
 
+/* No span follows that could tell of damaged blocks at the channel's end: an empty one does. */
+static int tell_lost_end(struct log_cursor *cursor, struct log_span *ret)
+{
+	uint64_t end = cursor->track->end_offset;
+
+	log_buffer_deinit(&cursor->buffer);
+	if (cursor->offset >= end)
+		return 0;
+	*ret = (struct log_span){
+		.bytes = (const uint8_t *)"",
+		.channel_offset = end,
+		.missing_bytes = end - cursor->offset,
+	};
+	cursor->offset = end;
+	return 1;
+}
+
 int log_cursor_next(struct log_cursor *cursor, struct log_span *ret, struct why *why)
 {
 	while (cursor->next < cursor->track->places.n) {
@@ -63,11 +78,8 @@ int log_cursor_next(struct log_cursor *cursor, struct log_span *ret, struct why 
 			return why_errno(why, r, "cannot read the log at byte %llu",
 					 (unsigned long long)place->file_offset);
 		cursor->next++;
-		if (!r) {
-			cursor->damaged_blocks++;
-			cursor->damaged_bytes += head.stored_bytes;
+		if (!r)
 			continue;
-		}
 		*ret = (struct log_span){
 			.bytes = cursor->buffer.bytes,
 			.size = head.raw_bytes,
@@ -78,11 +90,5 @@ int log_cursor_next(struct log_cursor *cursor, struct log_span *ret, struct why 
 		cursor->offset = place->channel_offset + head.raw_bytes;
 		return 1;
 	}
-	return 0;
-}
-
-void log_cursor_damage(const struct log_cursor *cursor, uint64_t *ret_blocks, uint64_t *ret_bytes)
-{
-	*ret_blocks = cursor->damaged_blocks;
-	*ret_bytes = cursor->damaged_bytes;
+	return tell_lost_end(cursor, ret);
 }

@@ -110,13 +110,10 @@ struct log_span {
 
 /**
  * The channel's next bytes. 1 = @ret is set, 0 = end, < 0 = read error.
- * A block whose payload is damaged is passed over and counted in log_cursor_damage(); the next
- * span tells the gap in @missing_bytes.
+ * A block whose payload is damaged is passed over: the next span tells the gap in @missing_bytes,
+ * and behind the last block an empty span does (its @file_offset is 0).
  */
 int log_cursor_next(struct log_cursor *cursor, struct log_span *ret, struct why *why);
-
-/** Payloads that were found damaged by this cursor, and their stored bytes. */
-void log_cursor_damage(const struct log_cursor *cursor, uint64_t *ret_blocks, uint64_t *ret_bytes);
 
 /** Called now and then during long work; @done of @all bytes. */
 struct log_progress {
