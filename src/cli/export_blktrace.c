@@ -15,13 +15,20 @@ static const char *channel_device(const struct recording *recording, size_t part
 	const struct log_device *devices;
 	size_t n = input_devices(recording_input(recording, part), &devices);
 
-	return channel->device_index < n ? devices[channel->device_index].name : NULL;
+	/* The name is empty if the log's table of devices is damaged. */
+	if (channel->device_index >= n || !devices[channel->device_index].name[0])
+		return NULL;
+	return devices[channel->device_index].name;
 }
 
-/* Can the bytes be copied as they are? Only if each channel is one device's and one CPU's. */
+/*
+ * Can the bytes be copied as they are? Only if each channel is one device's and one CPU's, and only
+ * of one recording: several have their clocks shifted.
+ */
 static bool is_plain_copy(const struct export_options *options, const struct recording *recording)
 {
-	if (options->protocol || options->merged || filter_is_set(&options->filter))
+	if (options->protocol || options->merged || filter_is_set(&options->filter) ||
+	    recording_inputs(recording) != 1)
 		return false;
 	for (size_t p = 0; p < recording_inputs(recording); p++) {
 		const struct input_channel *channels;
@@ -83,14 +90,39 @@ static const char *device_name(void *context, uint32_t tag, uint32_t device)
 	return recording_device_name(context, tag, device);
 }
 
+/* Files are named by the device: two recordings of one name would be mixed up in them. */
+static int check_names(const struct recording *recording, struct why *why)
+{
+	const struct recording_device *devices;
+	size_t n = recording_devices(recording, &devices);
+
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < i; k++) {
+			if (devices[k].tag == devices[i].tag ||
+			    strcmp(devices[k].name, devices[i].name) != 0)
+				continue;
+			return why_set(why, -EINVAL,
+				       "both %s and %s have events of %s: export them one by one, "
+				       "or with --merged as one stream",
+				       input_name(recording_input(recording, devices[k].tag)),
+				       input_name(recording_input(recording, devices[i].tag)),
+				       devices[i].name);
+		}
+	}
+	return 0;
+}
+
 static int write_files(const struct export_options *options, struct recording *recording,
 		       struct blktrace_counts *counts, struct why *why)
 {
 	_cleanup_(cleanup_blktrace_files_destroy) struct blktrace_files *files = NULL;
 	_cleanup_(cleanup_sink_destroy) struct sink *sink = NULL;
 	struct sink *records;
-	int r = blktrace_files_create(options->output, options->force, &files);
+	int r = check_names(recording, why);
 
+	if (r < 0)
+		return r;
+	r = blktrace_files_create(options->output, options->force, &files);
 	if (r < 0)
 		return why_set(why, r, "no memory");
 	if (is_plain_copy(options, recording))
