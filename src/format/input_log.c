@@ -56,24 +56,30 @@ static const char *meta_value(const void *context, const char *key)
 	return log_reader_meta(context, key);
 }
 
-/* Only the devices of the log: the buffer of pages is the whole machine's. */
+/*
+ * Only the devices of the log: the buffer of pages is the whole machine's. If the log has lost its
+ * table of devices (its device number is then 0), a stranger's events are better than none.
+ */
 static int wrap_pages(struct input *input, const char *name, struct source *pages_,
 		      struct source **ret, struct why *why)
 {
 	_cleanup_(cleanup_source_destroy) struct source *pages = pages_;
 	_cleanup_free_ uint32_t *devices = calloc(input->n_devices + 1, sizeof(*devices));
 	struct ftrace_facts facts;
+	size_t n = 0;
 
 	if (!devices)
 		return why_set(why, -ENOMEM, "no memory");
-	for (size_t i = 0; i < input->n_devices; i++)
-		devices[i] = input->devices[i].device;
+	for (size_t i = 0; i < input->n_devices; i++) {
+		if (input->devices[i].device)
+			devices[n++] = input->devices[i].device;
+	}
 	if (ftrace_facts_read(meta_value, input->log, &facts) < 0)
 		return why_set(why, -EBADMSG,
 			       "%s cannot be read: what the log tells about the layout of its "
 			       "ring-buffer pages is damaged or missing",
 			       name);
-	if (source_ftrace_adopt_create(take_ptr(pages), &facts, devices, input->n_devices, ret) < 0)
+	if (source_ftrace_adopt_create(take_ptr(pages), &facts, devices, n, ret) < 0)
 		return why_set(why, -ENOMEM, "no memory");
 	return 0;
 }

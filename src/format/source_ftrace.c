@@ -14,6 +14,7 @@ struct source_ftrace {
 	struct ftrace_facts facts;
 	struct kept_device *devices;
 	size_t n_devices;
+	bool keeps_all; /* @devices grows with those that come */
 	struct ftrace_counts counts;
 	uint8_t *page; /* a page that a span's end cut */
 	size_t page_filled;
@@ -34,7 +35,10 @@ static struct kept_device *find_device(struct source_ftrace *s, uint32_t device)
 		if (s->devices[i].device == device)
 			return &s->devices[i];
 	}
-	return NULL;
+	if (!s->keeps_all || s->n_devices == FTRACE_KEPT_MAX)
+		return NULL;
+	s->devices[s->n_devices].device = device;
+	return &s->devices[s->n_devices++];
 }
 
 static void count_foreign(struct ftrace_counts *counts, uint32_t device, uint64_t n)
@@ -220,7 +224,8 @@ int source_ftrace_adopt_create(struct source *pages, const struct ftrace_facts *
 	s->source.ops = &ftrace_ops;
 	s->pages = pages;
 	s->facts = *facts;
-	s->devices = calloc(n_devices + 1, sizeof(*s->devices));
+	s->keeps_all = !n_devices;
+	s->devices = calloc(n_devices ? n_devices : FTRACE_KEPT_MAX, sizeof(*s->devices));
 	s->page = malloc(page_bytes(s));
 	if (!s->devices || !s->page) {
 		ftrace_destroy(&s->source);

@@ -17,7 +17,8 @@ struct ftrace_foreign {
 };
 
 enum {
-	FTRACE_FOREIGN_MAX = 64
+	FTRACE_FOREIGN_MAX = 64,
+	FTRACE_KEPT_MAX = 1024, /* where all devices are kept; events of more are foreign */
 };
 
 /** What was in the pages so far. records + foreign + other + bad = the kernel's entries. */
@@ -41,7 +42,7 @@ uint64_t ftrace_counts_entries(const struct ftrace_counts *counts);
 
 /**
  * @pages: adopted, also on failure
- * @devices: whose events are kept; copied
+ * @devices: whose events are kept; copied. None: all are kept
  */
 int source_ftrace_adopt_create(struct source *pages, const struct ftrace_facts *facts,
 			       const uint32_t *devices, size_t n_devices, struct source **ret);

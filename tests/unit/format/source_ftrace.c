@@ -50,17 +50,26 @@ struct reading {
 	struct decoder *decoder;
 };
 
-static struct reading read_pages(const struct ftrace_facts *facts, const void *bytes, size_t size,
-				 size_t step, size_t gap_at, size_t gap)
+static struct reading read_pages_of(size_t n_devices, const struct ftrace_facts *facts,
+				    const void *bytes, size_t size, size_t step, size_t gap_at,
+				    size_t gap)
 {
 	struct pieces *p = calloc(1, sizeof(*p));
 	const uint32_t devices[] = {SDA, 7 << 20};
 	struct reading reading;
 
 	*p = (struct pieces){{&pieces_ops}, bytes, size, 0, step, gap_at, gap};
-	cr_assert_eq(source_ftrace_adopt_create(&p->source, facts, devices, 2, &reading.source), 0);
+	cr_assert_eq(source_ftrace_adopt_create(&p->source, facts, devices, n_devices,
+						&reading.source),
+		     0);
 	cr_assert_eq(decoder_adopt_create(reading.source, &reading.decoder), 0);
 	return reading;
+}
+
+static struct reading read_pages(const struct ftrace_facts *facts, const void *bytes, size_t size,
+				 size_t step, size_t gap_at, size_t gap)
+{
+	return read_pages_of(2, facts, bytes, size, step, gap_at, gap);
 }
 
 static void expect(struct reading *reading, uint64_t time_ns, uint32_t sequence, uint64_t sector)
@@ -162,6 +171,32 @@ Test(ftrace_record, v1_with_payload_note_and_foreigners)
 	cr_expect_eq(counts->n_foreign, 1);
 	cr_expect_eq(counts->foreign_devices[0].device, SDB);
 	cr_expect_eq(counts->foreign_devices[0].count, 2);
+	decoder_destroy(reading.decoder);
+}
+
+/* A log that has lost its table of devices. */
+Test(ftrace_record, without_known_devices_all_are_kept)
+{
+	static const uint32_t devices[] = {SDA, SDB, SDA}, sequences[] = {1, 1, 2};
+	struct reading reading;
+	struct page p;
+
+	page_begin(&p, 1000);
+	page_v1(&p, 1, SDA, 8, QUEUE_WRITE, 0, NULL);
+	page_v1(&p, 1, SDB, 99, QUEUE_WRITE, 0, NULL);
+	page_v1(&p, 1, SDA, 8, COMPLETE_WRITE, 0, NULL);
+	page_end(&p, 0);
+
+	reading = read_pages_of(0, &facts1, p.bytes, PAGE, PAGE, 0, 0);
+	for (size_t i = 0; i < 3; i++) {
+		struct blkbox_event event;
+
+		cr_assert_eq(decoder_next(reading.decoder, &event, NULL), 1);
+		cr_expect_eq(event.device, devices[i]);
+		cr_expect_eq(event.sequence, sequences[i]);
+	}
+	expect_end(&reading);
+	cr_expect_eq(source_ftrace_counts(reading.source)->foreign, 0);
 	decoder_destroy(reading.decoder);
 }
 
