@@ -184,6 +184,8 @@ void json_log_health(struct json *json, const struct log_health *health)
 	json_u64(json, "missing_blocks", health->missing_blocks);
 	json_u64(json, "missing_data_bytes", health->missing_data_bytes);
 	json_u64(json, "total_mismatches", health->total_mismatches);
+	json_u64(json, "garbage_bytes", health->garbage_bytes);
+	json_u64(json, "cut_channels", health->cut_channels);
 	json_object_end(json);
 }
 

@@ -53,6 +53,12 @@ void log_health_tell(const struct log_health *health, const char *name,
 		     name, health->damaged_bytes, health->damaged_blocks,
 		     health->first_damage_offset);
 	tell_missing(health, name, &teller);
+	if (health->garbage_bytes)
+		tell(&teller, "%s: %" PRIu64 " bytes among its records are no records", name,
+		     health->garbage_bytes);
+	if (health->cut_channels)
+		tell(&teller, "%s: %" PRIu64 " of its channels end within a record", name,
+		     health->cut_channels);
 	if (health->unknown_blocks)
 		tell(&teller, "%s: %" PRIu64 " blocks are of kinds that this program does not know",
 		     name, health->unknown_blocks);

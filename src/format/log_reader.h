@@ -32,13 +32,17 @@ struct log_health {
 	uint64_t missing_data_bytes; /* raw bytes of channels that must have been in lost blocks */
 	uint64_t total_mismatches; /* END's totals (a channel's, or of blocks) that are not what was
 				      read */
+	/* Known only to log_reader_verify(), which reads the records. */
+	uint64_t garbage_bytes; /* among records, and none themselves */
+	uint64_t cut_channels;	/* that end within a record */
 };
 
 /** True if nothing is cut off, damaged, missing or contradictory. */
 static inline bool log_health_whole(const struct log_health *health)
 {
 	return health->has_end && !health->damaged_bytes && !health->missing_blocks &&
-	       !health->missing_data_bytes && !health->total_mismatches;
+	       !health->missing_data_bytes && !health->total_mismatches && !health->garbage_bytes &&
+	       !health->cut_channels;
 }
 
 typedef void (*log_health_sentence)(void *context, const char *sentence);

@@ -82,6 +82,18 @@ static int check_blocks(struct verification *v, const struct log_progress *progr
 	return r;
 }
 
+/* Good checksums do not make records of what was written. */
+static void judge_records(struct verification *v)
+{
+	for (size_t i = 0; i < v->reader->tables.channels.n; i++) {
+		const struct record_count *records = &v->recounts[i].records;
+
+		v->health.garbage_bytes += records->garbage_bytes;
+		if (records->skip_bytes || records->carry_bytes)
+			v->health.cut_channels++;
+	}
+}
+
 static void compare_totals(struct verification *v)
 {
 	const struct log_tables *tables = &v->reader->tables;
@@ -118,6 +130,7 @@ int log_reader_verify(struct log_reader *reader, const struct log_progress *prog
 	if (r < 0)
 		return r;
 	compare_totals(&v);
+	judge_records(&v);
 	*ret = v.health;
 	return 0;
 }

@@ -57,6 +57,16 @@ static void make_stream(struct stream *stream, uint32_t channel, unsigned *seed)
 	}
 }
 
+/* Bytes that the record lacks in whose middle the writing stopped. */
+static size_t rest_of_record(const struct stream *stream)
+{
+	for (size_t i = 0; i < stream->records; i++) {
+		if (stream->starts[i] >= stream->written)
+			return stream->starts[i] - stream->written;
+	}
+	return stream->size - stream->written;
+}
+
 static void print_channel(const struct stream *stream, const struct log_channel *channel)
 {
 	uint64_t events = 0;
@@ -122,6 +132,15 @@ static int write_log(struct log_writer *writer, struct stream *streams, unsigned
 			n = 1;
 		r = log_writer_data(writer, i, streams[i].bytes + streams[i].written, n, why);
 		streams[i].written += n;
+	}
+	for (uint32_t i = 0; r == 0 && i < CHANNELS; i++) {
+		size_t n = rest_of_record(&streams[i]);
+
+		if (!n)
+			continue;
+		r = log_writer_data(writer, i, streams[i].bytes + streams[i].written, n, why);
+		streams[i].written += n;
+		blocks++;
 	}
 	if (r == 0 && !whole)
 		r = log_writer_drops(writer, drops, 2, why);

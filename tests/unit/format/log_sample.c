@@ -68,6 +68,21 @@ static void count_channel(struct sample *sample, uint32_t channel)
 	}
 }
 
+/* Bytes up to the end of the record that the channel's last byte is in. */
+static size_t rest_of_record(const struct sample *sample, uint32_t channel)
+{
+	const uint8_t *bytes = sample->channel[channel];
+	size_t at = 0;
+
+	while (at < sample->channel_bytes[channel]) {
+		uint16_t pdu_len;
+
+		memcpy(&pdu_len, bytes + at + (channel % 2 ? 46 : 50), 2);
+		at += (channel % 2 ? 48 : 64) + pdu_len;
+	}
+	return at - sample->channel_bytes[channel];
+}
+
 static void cut_here(struct sample *sample, struct log_writer *writer, uint32_t channel)
 {
 	struct sample_cut *cut = &sample->cuts[sample->n_cuts++];
@@ -128,6 +143,15 @@ static void write_other(struct sample *sample, struct log_writer *writer, unsign
 	cut_here(sample, writer, LOG_NO_CHANNEL);
 }
 
+static void write_span(struct sample *sample, struct log_writer *writer, uint32_t channel, size_t n)
+{
+	const uint8_t *bytes = sample->channel[channel] + sample->channel_bytes[channel];
+
+	cr_assert_eq(log_writer_data(writer, channel, bytes, n, NULL), 0);
+	sample->channel_bytes[channel] += n;
+	cut_here(sample, writer, channel);
+}
+
 void sample_make(struct sample *sample, unsigned seed, bool compress, size_t spans, size_t span_max)
 {
 	struct log_writer_options options = {.compress = compress};
@@ -141,15 +165,14 @@ void sample_make(struct sample *sample, unsigned seed, bool compress, size_t spa
 	for (size_t i = 0; i < spans; i++) {
 		uint32_t channel = (uint32_t)rand_r(&seed) % SAMPLE_CHANNELS;
 		size_t n = 1 + (size_t)rand_r(&seed) % span_max;
-		uint64_t at = sample->channel_bytes[channel];
 
-		cr_assert_leq(at + n, STREAM_BYTES - 300);
-		cr_assert_eq(log_writer_data(writer, channel, sample->channel[channel] + at, n,
-					     NULL),
-			     0);
-		sample->channel_bytes[channel] += n;
-		cut_here(sample, writer, channel);
+		cr_assert_leq(sample->channel_bytes[channel] + n, STREAM_BYTES - 300);
+		write_span(sample, writer, channel, n);
 		write_other(sample, writer, &seed);
+	}
+	for (uint32_t i = 0; i < SAMPLE_CHANNELS; i++) {
+		if (rest_of_record(sample, i))
+			write_span(sample, writer, i, rest_of_record(sample, i));
 	}
 	cr_assert_eq(log_writer_finish(writer, LOG_END_COMMAND, NULL), 0);
 	cut_here(sample, writer, LOG_NO_CHANNEL);
