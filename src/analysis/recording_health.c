@@ -29,9 +29,9 @@ static void tell_channel(struct teller *teller, const struct input_channel *chan
 {
 	if (health->unknown_versions)
 		tell(teller,
-		     "%s: %" PRIu64 " records of blktrace protocol version %u, which this program "
-		     "does not know, were left out; the first is at byte %" PRIu64,
-		     channel->name, health->unknown_versions, health->first_unknown_version,
+		     "%s: records of blktrace protocol version %u, which this program does not "
+		     "know, were left out in %" PRIu64 " places; the first is at byte %" PRIu64,
+		     channel->name, health->first_unknown_version, health->unknown_versions,
 		     health->first_unknown_offset);
 	if (health->skips)
 		tell(teller,

@@ -78,8 +78,8 @@ static void tell_records(const struct overview *overview, const char *name)
 		return;
 	if (records->unknown_versions)
 		fprintf(stderr,
-			"blkbox info: %s: %llu records are of protocol versions that this program "
-			"does not know\n",
+			"blkbox info: %s: in %llu places, records are of protocol versions that "
+			"this program does not know\n",
 			name, (unsigned long long)records->unknown_versions);
 	if (records->skipped_bytes)
 		fprintf(stderr, "blkbox info: %s: %llu bytes in %llu places are no records\n", name,
