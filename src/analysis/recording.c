@@ -4,11 +4,19 @@
 #include "clock_align.h"
 #include "recording_private.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum {
-	SPLIT_DISORDER_NS = 100000000
+	SPLIT_DISORDER_NS = 100000000,
+	SPLIT_CPUS_MAX = 8192, /* a kernel's limit; each has a decoder over the whole channel */
 };
+
+/*
+ * One block of each channel is in memory. Real blocks pack to a fifth or so: that of a large
+ * machine's log is a small multiple of its size.
+ */
+static const uint64_t merge_bytes_free = 1 << 30, merge_bytes_per_file_byte = 16;
 
 static void part_deinit(struct part *part)
 {
@@ -67,6 +75,35 @@ static int survey_part(struct part *part, struct why *why)
 	return 0;
 }
 
+static bool is_split(const struct survey *s)
+{
+	return s->disorder_ns > SPLIT_DISORDER_NS && s->n_cpus > 1;
+}
+
+/* A small file must not take all memory: refused before anything is printed. */
+static int check_memory(const struct part *part, struct why *why)
+{
+	const struct log_reader *log = input_log(part->input);
+	const struct input_channel *channels;
+	size_t n = input_channels(part->input, &channels);
+	uint64_t bytes = log ? log_reader_cursors_bytes(log) : 0;
+
+	if (log && bytes > merge_bytes_free +
+				   merge_bytes_per_file_byte * log_reader_health(log)->file_bytes)
+		return why_set(why, -E2BIG,
+			       "%s cannot be merged: its %zu channels would unpack to %" PRIu64
+			       " MiB at once, which no recorder writes into so small a file",
+			       input_name(part->input), n, bytes >> 20);
+	for (size_t i = 0; i < part->n_surveys; i++) {
+		if (is_split(&part->surveys[i]) && part->surveys[i].n_cpus > SPLIT_CPUS_MAX)
+			return why_set(why, -E2BIG,
+				       "%s cannot be put into order: its records name %zu CPUs, "
+				       "and %d are the limit",
+				       channels[i].name, part->surveys[i].n_cpus, SPLIT_CPUS_MAX);
+	}
+	return 0;
+}
+
 /* Where no notes name them, as through ftrace: they are called the same on every machine. */
 static int name_idle_threads(struct part *part)
 {
@@ -119,6 +156,8 @@ int recording_open(char *const *paths, size_t n, struct recording **ret, struct 
 			return r;
 		recording->n_parts = i + 1;
 		r = survey_part(part, why);
+		if (r == 0)
+			r = check_memory(part, why);
 		if (r < 0)
 			return r;
 		if (read_log_extras(part) < 0)
@@ -161,7 +200,7 @@ static int add_survey(struct recording *recording, size_t tag, size_t i, struct 
 	const struct survey *s = &recording->parts[tag].surveys[i];
 	int r = 0;
 
-	if (s->disorder_ns <= SPLIT_DISORDER_NS || s->n_cpus <= 1)
+	if (!is_split(s))
 		return add_channel(recording, tag, i, MERGE_ALL_CPUS,
 				   s->disorder_ns + s->ties_disordered, why);
 	for (size_t c = 0; c < s->n_cpus && r == 0; c++)

@@ -53,7 +53,8 @@ struct recording_loss {
 
 struct recording;
 
-/** Opens and surveys. Fails with what input_open() fails with; -EINVAL: no common clock. */
+/** Opens and surveys. Fails with what input_open() fails with; -EINVAL: no common clock; -E2BIG: it
+ * would take more memory than any real recording. */
 int recording_open(char *const *paths, size_t n, struct recording **ret, struct why *why);
 void recording_close(struct recording *recording);
 DEFINE_CLEANUP(struct recording, recording_close);

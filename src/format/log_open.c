@@ -128,6 +128,8 @@ static int take_data(struct log_reader *reader, const struct log_block_head *hea
 	reader->health.missing_data_bytes += head->channel_offset - track->end_offset;
 	track->bytes += head->raw_bytes;
 	track->end_offset = head->channel_offset + head->raw_bytes;
+	if (track->largest_bytes < head->raw_bytes)
+		track->largest_bytes = head->raw_bytes;
 	return 1;
 }
 

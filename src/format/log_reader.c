@@ -74,6 +74,15 @@ uint64_t log_reader_channel_bytes(const struct log_reader *reader, uint32_t chan
 	return channel < reader->n_tracks ? reader->tracks[channel].bytes : 0;
 }
 
+uint64_t log_reader_cursors_bytes(const struct log_reader *reader)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < reader->n_tracks; i++)
+		sum += reader->tracks[i].largest_bytes;
+	return sum;
+}
+
 uint64_t log_reader_last_ns(const struct log_reader *reader)
 {
 	return reader->last_ns;

@@ -93,6 +93,8 @@ const struct log_end *log_reader_end(const struct log_reader *reader);
 bool log_reader_total(const struct log_reader *reader, uint32_t channel, struct log_total *ret);
 /** Raw bytes of a channel that are there, from the block heads. */
 uint64_t log_reader_channel_bytes(const struct log_reader *reader, uint32_t channel);
+/** Memory that a cursor in every channel takes together: the largest block of each. */
+uint64_t log_reader_cursors_bytes(const struct log_reader *reader);
 /** written_mono_ns of the last good block: the end of the recording as far as a cut-off log tells.
  */
 uint64_t log_reader_last_ns(const struct log_reader *reader);

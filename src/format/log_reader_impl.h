@@ -21,6 +21,7 @@ struct log_track {
 	struct log_list places; /* of struct log_place */
 	uint64_t bytes;		/* in these blocks */
 	uint64_t end_offset;	/* of the channel, behind the last of them */
+	uint32_t largest_bytes; /* of one of them, raw */
 };
 
 /** Does not change after opening, but for the pool, which has its own lock. */

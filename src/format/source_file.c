@@ -2,7 +2,7 @@
 #include "source.h"
 
 enum {
-	FILE_SPAN_BYTES = 128 << 10
+	FILE_SPAN_BYTES = 32 << 10 /* there may be one for each CPU */
 };
 
 struct source_file {

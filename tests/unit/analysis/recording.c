@@ -5,7 +5,11 @@
 #include "log_writer.h"
 
 #include <criterion/criterion.h>
+<<<<<<< HEAD
 #include <fcntl.h>
+=======
+#include <errno.h>
+>>>>>>> 58388d2 (analysis: a small file cannot take all memory to be merged)
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,6 +136,27 @@ Test(recording, a_stream_of_buffers_is_put_into_order)
 		recording = read_one("stream");
 		cr_assert_eq(got.n, 4000);
 		expect_order();
+		recording_close(recording);
+		trace_free(&t);
+	}
+}
+
+/* Each CPU of such a stream costs a buffer; numbers that no kernel has must not cost memory. */
+Test(recording, a_stream_of_more_cpus_than_a_kernel_has_is_refused)
+{
+	for (uint32_t over = 0; over < 2; over++) {
+		struct trace t = {0};
+		struct recording *recording = NULL;
+		struct why why = {""};
+		char *path = (char *)test_path("cpus");
+		int r;
+
+		for (uint32_t i = 0; i < 8192 + over; i++)
+			TRACE(&t, .act = 'Q', .rwbs = "R", .cpu = i, .t = 2e6 - i * 100.0);
+		trace_file(&t, "cpus");
+		r = recording_open(&path, 1, &recording, &why);
+		cr_assert_eq(r, over ? -E2BIG : 0, "%s", why.text);
+		cr_assert(!over || strstr(why.text, "its records name 8193 CPUs"), "%s", why.text);
 		recording_close(recording);
 		trace_free(&t);
 	}
