@@ -141,11 +141,9 @@ static int open_file(struct input *input, const char *path, int fd, struct why *
 
 static int open_base(struct input *input, const char *path, int error, struct why *why)
 {
-	int r = error == -ENOENT ? input_open_set(input, path, why) : error;
-
-	if (r == -ENOENT)
-		return why_set(why, r, "there is no %s, and no %s.blktrace.CPU either", path, path);
-	return r == error && r < 0 ? why_errno(why, r, "cannot open %s", path) : r;
+	if (error == -ENOENT)
+		return input_open_set(input, path, why);
+	return why_errno(why, error, "cannot open %s", path);
 }
 
 static int open_any(struct input *input, const char *path, struct why *why)

@@ -37,7 +37,8 @@ char *input_set_base(const char *path)
 	/* The last one: a name may have it twice. */
 	for (const char *s = file; (s = strstr(s, suffix)); s++)
 		at = s;
-	if (!at || !parse_suffix(at, &cpu))
+	/* Without a name in front it is a file by itself. */
+	if (!at || at == file || !parse_suffix(at, &cpu))
 		return NULL;
 	return strndup(path, (size_t)(at - path));
 }
@@ -106,6 +107,11 @@ static int add_device(struct input *input, const char *name)
 	return input_add_foreign_device(input, name, input->fds[first]);
 }
 
+static int no_set(const char *base, struct why *why)
+{
+	return why_set(why, -ENOENT, "there is no %s, and no %s.blktrace.CPU either", base, base);
+}
+
 int input_open_set(struct input *input, const char *base, struct why *why)
 {
 	const char *slash = strrchr(base, '/');
@@ -118,8 +124,10 @@ int input_open_set(struct input *input, const char *base, struct why *why)
 	if (!dir)
 		return why_set(why, -ENOMEM, "no memory");
 	listing = opendir(*dir ? dir : ".");
+	if (!listing && errno != ENOENT)
+		return why_errno(why, -errno, "cannot look for %s.blktrace.CPU", base);
 	if (!listing || !*name)
-		return -ENOENT;
+		return no_set(base, why);
 	input->kind = INPUT_SET;
 	while ((entry = readdir(listing))) {
 		uint32_t cpu;
@@ -132,7 +140,7 @@ int input_open_set(struct input *input, const char *base, struct why *why)
 			return r;
 	}
 	if (!input->n_channels)
-		return -ENOENT;
+		return no_set(base, why);
 	r = sort_channels(input);
 	if (r == 0)
 		r = add_device(input, name);

@@ -138,12 +138,25 @@ Test(input, what_is_no_recording_is_refused_in_words)
 	test_file("other", other, sizeof(other));
 	test_file("text", "no trace at all, but long enough for a head of a record", 55);
 	expect_failure(test_path("nothing"), -ENOENT, "nothing.blktrace.CPU");
+	expect_failure("no/such/dir/", -ENOENT, "no/such/dir/");
 	expect_failure("no/such/dir/name", -ENOENT, "no/such/dir/name");
 	expect_failure(test_dir(), -EISDIR, "directory");
 	expect_failure(test_path("text"), -EBADMSG, "no recording");
 	expect_failure(test_path("other"), -ENOTSUP, "byte 0 is of blktrace protocol version 6");
 	close(STDIN_FILENO);
 	expect_failure("-", -EBADF, "standard input");
+}
+
+Test(input, a_suffix_without_a_name_is_no_set)
+{
+	struct input *input;
+	struct why why = {""};
+
+	test_file(".blktrace.0", trace.bytes, trace.n);
+	cr_assert_eq(input_open(test_path(".blktrace.0"), &input, &why), 0, "%s", why.text);
+	cr_assert_eq(input_kind(input), INPUT_STREAM);
+	cr_assert_eq(read_bytes(input, 0), trace.n);
+	input_close(input);
 }
 
 Test(input, an_empty_file_is_a_recording_without_events)
