@@ -2,6 +2,7 @@
 #include "info.h"
 
 #include "cli.h"
+#include "reading.h"
 
 static const char doc[] =
 	"Tell what was recorded: where, when and how, events and losses by device and CPU.\v"
@@ -119,6 +120,7 @@ int cmd_info(int argc, char **argv)
 	struct info info;
 
 	log_args_parse(argc, argv, doc, &args);
+	allow_many_files();
 	if (input_open(args.path, &input, &why) < 0)
 		return failed("info", &why);
 	if (overview_init(&overview, input, &why) < 0)

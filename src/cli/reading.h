@@ -8,6 +8,9 @@
 
 #include "recording.h"
 
+/** Raises the limit of open files: a set has one for each CPU and device, and all are opened. */
+void allow_many_files(void);
+
 /** Opens; on failure the sentence is on stderr. STATUS_OK or STATUS_FAILED. */
 int reading_open(const char *command, char *const *paths, size_t n, struct recording **ret);
 
