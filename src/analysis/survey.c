@@ -4,22 +4,68 @@
 #include "wire.h"
 
 #include <string.h>
+#include <uthash.h>
+
+/* Where a number stands in the survey's list. */
+struct survey_place {
+	uint32_t number;
+	uint32_t at;
+	UT_hash_handle hh;
+};
+
+/* Room for one item more in a list of @n. NULL: no memory. */
+static void *grow(void *items, size_t n, size_t item_bytes)
+{
+	return n & (n - 1) ? items : reallocarray(items, n ? 2 * n : 1, item_bytes);
+}
+
+static struct survey_place *find_place(struct survey_place *places, uint32_t number)
+{
+	struct survey_place *place;
+
+	HASH_FIND(hh, places, &number, sizeof(number), place);
+	return place;
+}
+
+static int add_place(struct survey_place **places, uint32_t number, size_t at)
+{
+	struct survey_place *place = malloc(sizeof(*place));
+
+	if (!place)
+		return -ENOMEM;
+	*place = (struct survey_place){.number = number, .at = (uint32_t)at};
+	HASH_ADD(hh, *places, number, sizeof(place->number), place);
+	return 0;
+}
+
+static void free_places(struct survey_place *places)
+{
+	struct survey_place *place, *next;
+
+	HASH_ITER (hh, places, place, next) {
+		HASH_DEL(places, place);
+		free(place);
+	}
+}
 
 static int find_device(struct survey *s, const struct blkbox_event *event,
 		       struct survey_device **ret)
 {
+	struct survey_place *place = find_place(s->device_places, event->device);
 	struct survey_device *devices;
 
-	for (size_t i = 0; i < s->n_devices; i++) {
-		if (s->devices[i].device == event->device) {
-			*ret = &s->devices[i];
-			return 0;
-		}
+	if (place) {
+		*ret = &s->devices[place->at];
+		return 0;
 	}
-	devices = reallocarray(s->devices, s->n_devices + 1, sizeof(*devices));
+	if (s->n_devices == SURVEY_NUMBERS_MAX)
+		return -E2BIG;
+	devices = grow(s->devices, s->n_devices, sizeof(*devices));
 	if (!devices)
 		return -ENOMEM;
 	s->devices = devices;
+	if (add_place(&s->device_places, event->device, s->n_devices) < 0)
+		return -ENOMEM;
 	devices[s->n_devices] = (struct survey_device){
 		.device = event->device,
 		.protocol = event->protocol,
@@ -30,18 +76,21 @@ static int find_device(struct survey *s, const struct blkbox_event *event,
 
 static int find_cpu(struct survey *s, uint32_t cpu, struct survey_cpu **ret)
 {
+	struct survey_place *place = find_place(s->cpu_places, cpu);
 	struct survey_cpu *cpus;
 
-	for (size_t i = 0; i < s->n_cpus; i++) {
-		if (s->cpus[i].cpu == cpu) {
-			*ret = &s->cpus[i];
-			return 0;
-		}
+	if (place) {
+		*ret = &s->cpus[place->at];
+		return 0;
 	}
-	cpus = reallocarray(s->cpus, s->n_cpus + 1, sizeof(*cpus));
+	if (s->n_cpus == SURVEY_NUMBERS_MAX)
+		return -E2BIG;
+	cpus = grow(s->cpus, s->n_cpus, sizeof(*cpus));
 	if (!cpus)
 		return -ENOMEM;
 	s->cpus = cpus;
+	if (add_place(&s->cpu_places, cpu, s->n_cpus) < 0)
+		return -ENOMEM;
 	cpus[s->n_cpus] = (struct survey_cpu){.cpu = cpu};
 	*ret = &cpus[s->n_cpus++];
 	return 0;
@@ -126,6 +175,11 @@ int survey_channel(struct survey *survey, struct decoder *decoder, struct names 
 	*survey = (struct survey){.first_event_ns = UINT64_MAX, .first_ns = UINT64_MAX};
 	while ((r = decoder_next(decoder, &event, why)) > 0) {
 		r = add_event(survey, &event, names);
+		if (r == -E2BIG)
+			return why_set(why, r,
+				       "its records name more than %d devices or CPUs: these are "
+				       "no numbers of a real machine",
+				       SURVEY_NUMBERS_MAX);
 		if (r < 0)
 			return why_set(why, r, "no memory");
 	}
@@ -135,6 +189,8 @@ int survey_channel(struct survey *survey, struct decoder *decoder, struct names 
 
 void survey_deinit(struct survey *survey)
 {
+	free_places(survey->cpu_places);
+	free_places(survey->device_places);
 	free(survey->cpus);
 	free(survey->devices);
 	free(survey->anchors);

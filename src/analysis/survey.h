@@ -8,9 +8,14 @@
 #define BLKBOX_ANALYSIS_SURVEY_H
 
 #include "decoder.h"
+#include "log_format.h"
 #include "names.h"
 
 #include <stdbool.h>
+
+enum {
+	SURVEY_NUMBERS_MAX = LOG_CHANNELS_MAX /* devices, and CPUs, of a channel */
+};
 
 /** A moment on both clocks. */
 struct anchor {
@@ -41,6 +46,8 @@ struct survey {
 	uint64_t disorder_ns; /* as above, in the whole channel */
 	bool ties_disordered; /* records of one time that are not in the order of CPUs */
 	uint32_t newest_cpu;
+	struct survey_place *cpu_places; /* by number; for survey.c */
+	struct survey_place *device_places;
 	struct survey_cpu *cpus;
 	size_t n_cpus;
 	struct survey_device *devices;
@@ -50,7 +57,8 @@ struct survey {
 };
 
 /**
- * Walks @decoder to its end. Names go into @names.
+ * Walks @decoder to its end. Names go into @names. -E2BIG: more than SURVEY_NUMBERS_MAX devices or
+ * CPUs.
  * On failure @survey still has to be deinitialised.
  */
 int survey_channel(struct survey *survey, struct decoder *decoder, struct names *names,

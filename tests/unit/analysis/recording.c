@@ -162,6 +162,34 @@ Test(recording, a_stream_of_more_cpus_than_a_kernel_has_is_refused)
 	}
 }
 
+Test(recording, more_devices_than_a_log_can_have_are_refused)
+{
+	struct trace t = {0};
+	struct recording *recording = NULL;
+	struct why why = {""};
+	char *path = (char *)test_path("devices");
+
+	for (uint32_t round = 0; round < 4; round++) {
+		for (uint32_t i = 0; i < 1000; i++)
+			TRACE(&t, .act = 'Q', .rwbs = "R", .device = 1 + i, .t = i);
+	}
+	trace_file(&t, "devices");
+	cr_assert_eq(recording_open(&path, 1, &recording, &why), 0, "%s", why.text);
+	for (uint32_t i = 0; i < 1000; i++) {
+		const struct recording_device *devices;
+
+		cr_assert_eq(recording_devices(recording, &devices), 1000);
+		cr_assert_eq(devices[i].events, 4);
+	}
+	recording_close(recording);
+	for (uint32_t i = 0; i < 40000; i++)
+		TRACE(&t, .act = 'Q', .rwbs = "R", .device = 1 + i, .t = i);
+	trace_file(&t, "devices");
+	cr_assert_eq(recording_open(&path, 1, &recording, &why), -E2BIG);
+	cr_assert_not_null(strstr(why.text, "more than 32767 devices or CPUs"), "%s", why.text);
+	trace_free(&t);
+}
+
 /* MERGE-CLOCK-SKEW: a jump back in one CPU's own stream. */
 Test(recording, a_cpu_that_steps_back_in_time_is_put_into_order)
 {
