@@ -121,6 +121,13 @@ const char *operation_name(enum operation operation)
 	return operations[operation];
 }
 
+/* What kernels may put behind these is no operation that we know. */
+enum {
+	ZONE_OPERATIONS = BLKBOX_CAT_ZONE_APPEND | BLKBOX_CAT_ZONE_RESET |
+			  BLKBOX_CAT_ZONE_RESET_ALL | BLKBOX_CAT_ZONE_FINISH |
+			  BLKBOX_CAT_ZONE_OPEN | BLKBOX_CAT_ZONE_CLOSE | BLKBOX_CAT_WRITE_ZEROES
+};
+
 static enum operation zone_operation(uint32_t categories)
 {
 	if (categories & BLKBOX_CAT_ZONE_APPEND)
@@ -146,7 +153,7 @@ enum operation operation_of(const struct blkbox_event *event)
 		return OPERATION_NONE;
 	if (categories & BLKBOX_CAT_PC)
 		return OPERATION_PASSTHROUGH;
-	if (categories >> 16)
+	if (categories & ZONE_OPERATIONS)
 		return zone_operation(categories);
 	if (categories & BLKBOX_CAT_DISCARD)
 		return OPERATION_DISCARD;
@@ -161,7 +168,7 @@ static const char *operation_letters(const struct blkbox_event *event)
 {
 	uint32_t categories = event->categories;
 
-	if (categories >> 16) {
+	if (categories & ZONE_OPERATIONS) {
 		static const char *const letters[] = {
 			[OPERATION_WRITE_ZEROES] = "WZ", [OPERATION_ZONE_APPEND] = "ZA",
 			[OPERATION_ZONE_RESET] = "ZR",	 [OPERATION_ZONE_RESET_ALL] = "ZRA",

@@ -46,8 +46,8 @@ Test(letters, rwbs_has_a_fixed_order)
 	expect(W | BLKBOX_CAT_ZONE_OPEN, 0, "ZO", "zone-open", OPERATION_ZONE_OPEN);
 	expect(W | BLKBOX_CAT_ZONE_CLOSE, 0, "ZC", "zone-close", OPERATION_ZONE_CLOSE);
 	expect(W | BLKBOX_CAT_PC, 36, "W", "passthrough", OPERATION_PASSTHROUGH);
-	expect(~(uint32_t)BLKBOX_CAT_NOTIFY, 512, "FZAFASM", "preflush,passthrough,fua,ahead,sync,meta",
-	       OPERATION_PASSTHROUGH);
+	expect(~(uint32_t)BLKBOX_CAT_NOTIFY, 512, "FZAFASM",
+	       "preflush,passthrough,fua,ahead,sync,meta", OPERATION_PASSTHROUGH);
 }
 
 /* FMT-BAD-ACTION */
@@ -88,4 +88,18 @@ Test(letters, the_final_sector_of_a_zone_append_is_no_completion)
 	cr_assert(action_matches(&append, &event));
 	event.categories |= BLKBOX_CAT_COMPLETE;
 	cr_assert_str_eq(action_letters(&event), "C");
+}
+
+Test(letters, unknown_categories_change_no_operation)
+{
+	struct blkbox_event event = {
+		.categories = BLKBOX_CAT_WRITE | 1u << 23,
+		.bytes = 512,
+		.protocol = 2,
+	};
+	char rwbs[RWBS_MAX];
+
+	cr_assert_eq(operation_of(&event), OPERATION_WRITE);
+	rwbs_format(&event, rwbs);
+	cr_assert_str_eq(rwbs, "W");
 }
