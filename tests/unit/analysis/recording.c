@@ -5,11 +5,8 @@
 #include "log_writer.h"
 
 #include <criterion/criterion.h>
-<<<<<<< HEAD
 #include <fcntl.h>
-=======
 #include <errno.h>
->>>>>>> 58388d2 (analysis: a small file cannot take all memory to be merged)
 #include <stdlib.h>
 #include <string.h>
 
