@@ -75,6 +75,10 @@ void input_close(struct input *input)
 	free(input);
 }
 
+enum {
+	LOOK_BYTES = 1 << 20 /* of a file's start, in which a record is looked for */
+};
+
 /* Is what starts with @bytes a run of records? Leading rubbish is for the decoder to step over. */
 static int check_records(const char *name, const uint8_t *bytes, size_t n, struct why *why)
 {
@@ -120,22 +124,25 @@ static int open_stream(struct input *input, int fd, struct why *why)
 static int open_file(struct input *input, const char *path, int fd, struct why *why)
 {
 	_cleanup_close_ int own_fd = fd;
-	_cleanup_free_ char *base = NULL;
-	uint8_t bytes[4096];
+	_cleanup_free_ char *base = path ? input_set_base(path) : NULL;
+	_cleanup_free_ uint8_t *bytes = NULL;
 	ssize_t n;
 	int r;
 
 	if (log_reader_probe(own_fd))
 		return input_open_log(input, take_fd(&own_fd), why);
-	n = pread(own_fd, bytes, sizeof(bytes), 0);
+	/* What is damaged in one file of a set is no reason to refuse the others. */
+	if (base)
+		return input_open_set(input, base, why);
+	bytes = malloc(LOOK_BYTES);
+	if (!bytes)
+		return why_set(why, -ENOMEM, "no memory");
+	n = pread(own_fd, bytes, LOOK_BYTES, 0);
 	if (n < 0)
 		return why_errno(why, -errno, "cannot read %s", input->name);
 	r = check_records(input->name, bytes, (size_t)n, why);
 	if (r < 0)
 		return r;
-	base = path ? input_set_base(path) : NULL;
-	if (base)
-		return input_open_set(input, base, why);
 	return open_stream(input, take_fd(&own_fd), why);
 }
 
