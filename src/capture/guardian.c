@@ -57,8 +57,12 @@ static void guard(int recorder_fd, int socket_fd, void (*restore)(void *context)
 	while (poll(polls, 2, -1) < 0)
 		;
 	/* A recorder that gave everything back itself has sent a byte. */
-	if (recv(socket_fd, &byte, 1, MSG_DONTWAIT) != 1)
-		restore(context);
+	if (recv(socket_fd, &byte, 1, MSG_DONTWAIT) == 1)
+		_exit(0);
+	/* A dying process closes its files one by one: it may have others open still, and runs. */
+	while (poll(polls, 1, -1) < 0)
+		;
+	restore(context);
 	_exit(0);
 }
 
