@@ -142,9 +142,8 @@ if command -v blkparse >/dev/null && [ "$(info 'i["protocol"]')" = 1 ]; then
 fi
 
 echo "== what a small buffer loses is counted exactly"
-record "$device" -- bash -ec "$(declare -f write); write 0 4000"
-all=$(info 'i["events"]')
-start -b 4 -n 2
+# Completions alone: how often an I/O is plugged and unplugged depends on what else runs.
+start -a complete -b 4 -n 2
 write 0 2000
 # A reader that does not come in time.
 kill -STOP $recorder
@@ -157,7 +156,7 @@ wait $recorder || status=$?
 recorder=
 dropped=$(info 'i["dropped"]')
 [ "$dropped" -gt 0 ] || fail "nothing was lost with a buffer of two pages and a reader that sleeps"
-expect "recorded + lost" $(($(info 'i["events"]') + dropped)) "$all"
+expect "recorded + lost" $(($(info 'i["events"]') + dropped)) 4000
 expect "losses in windows of time" "$(info 'sum(w["count"] for w in i["loss_windows"])')" "$dropped"
 expect "entries that differ from the kernel's count" "$(info 'i["trace_buffer"]["missing_entries"]')" 0
 expect "exit status with losses" $status 3
@@ -171,7 +170,7 @@ record "$device" -- bash -ec "$(declare -f write)
 	echo 0 >/sys/block/${other#/dev/}/trace/enable"
 expect "own writes" "$(count Q)" 10
 expect "foreign devices" "$(info 'len(i["trace_buffer"]["foreign"])')" 1
-[ "$(info 'i["trace_buffer"]["foreign"][0]["events"]')" -ge 80 ] || fail "foreign events"
+[ "$(info 'i["trace_buffer"]["foreign"][0]["events"]')" -ge 60 ] || fail "foreign events"
 expect "other entries" "$(info 'i["trace_buffer"]["other_entries"]')" 1
 as_before "a shared buffer"
 
