@@ -83,7 +83,8 @@ static int fork_guardian(int recorder_fd, int socket_fd, void (*restore)(void *c
 
 	if (!kept)
 		return -ENOMEM;
-	memcpy(kept, keep, n_keep * sizeof(*keep));
+	if (n_keep)
+		memcpy(kept, keep, n_keep * sizeof(*keep));
 	kept[n_keep] = recorder_fd;
 	kept[n_keep + 1] = socket_fd;
 	pid = fork();
