@@ -35,6 +35,9 @@ static int look_at(const char *path, bool force, struct why *why)
 			return 0;
 	} else if (S_ISDIR(st.st_mode)) {
 		return why_set(why, -EISDIR, "cannot write to %s: it is a directory", path);
+	} else if (S_ISBLK(st.st_mode)) {
+		/* A slip of the finger would cost a whole disk; nobody needs it. */
+		return why_set(why, -EINVAL, "%s is a block device: it is not written to", path);
 	} else if (!S_ISREG(st.st_mode)) {
 		return 1;
 	}

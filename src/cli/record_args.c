@@ -6,6 +6,7 @@
 #include "number.h"
 
 #include <argp.h>
+#include <limits.h>
 #include <string.h>
 
 enum {
@@ -94,14 +95,18 @@ static void add_devices_of_file(struct parse *parse, struct argp_state *state, c
 {
 	bool is_stdin = !strcmp(path, "-");
 	FILE *file = is_stdin ? stdin : fopen(path, "re");
-	char *line = NULL;
-	size_t room = 0;
+	char line[PATH_MAX];
 
 	if (!file)
 		argp_failure(state, STATUS_FAILED, errno, "cannot read %s", path);
 	errno = 0;
-	while (getline(&line, &room, file) >= 0) {
+	/* Bounded: the file may be no text at all. */
+	while (fgets(line, sizeof(line), file)) {
 		char *name = line + strspn(line, " \t");
+
+		if (!strchr(line, '\n') && !feof(file))
+			argp_failure(state, STATUS_FAILED, 0,
+				     "%s is no list of devices: a line is too long", path);
 
 		name[strcspn(name, " \t\r\n")] = '\0';
 		if (*name && *name != '#')
@@ -109,7 +114,6 @@ static void add_devices_of_file(struct parse *parse, struct argp_state *state, c
 	}
 	if (ferror(file))
 		argp_failure(state, STATUS_FAILED, errno, "cannot read %s", path);
-	free(line);
 	if (!is_stdin)
 		fclose(file);
 }
