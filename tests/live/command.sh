@@ -56,9 +56,12 @@ expect_signals() {
 		kill "-$signal" $recorder || fail "record $* had ended: $(cat "$dir/err")"
 		sleep 0.3
 	done
-	(sleep 30; kill -KILL $recorder) 2>/dev/null &
+	for _ in $(seq 300); do
+		kill -0 $recorder 2>/dev/null || break
+		sleep 0.1
+	done
+	kill -KILL $recorder 2>/dev/null || true
 	wait $recorder || status=$?
-	kill $! 2>/dev/null || true
 	[ $status = "$want" ] || fail "record $*: status $status, not $want: $(cat "$dir/err")"
 	passed=$((passed + 1))
 }
