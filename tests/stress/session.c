@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 enum {
-	ROUNDS = 25,
-	TIME_LIMIT_S = 280,
+	ROUNDS = 12,
+	TIME_LIMIT_S = 580,
 	CPUS = 2,
 	DEVICES = 2
 };
