@@ -54,6 +54,30 @@ static bool is_gone(int fd)
 	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0;
 }
 
+/* Robust: in a kernel that processes share, a recorder may be killed while one of its threads is in
+ * a call. */
+static void init_lock(pthread_mutex_t *mutex)
+{
+	pthread_mutexattr_t attributes;
+
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(mutex, &attributes);
+	pthread_mutexattr_destroy(&attributes);
+}
+
+static void lock(struct fake_kernel *kernel)
+{
+	if (pthread_mutex_lock(&kernel->lock) == EOWNERDEAD)
+		pthread_mutex_consistent(&kernel->lock);
+}
+
+static void unlock(struct fake_kernel *kernel)
+{
+	pthread_mutex_unlock(&kernel->lock);
+}
+
 /* As the kernel does: no write bits, not for writing, and no file that can be mapped. */
 static bool lockdown_refuses(const char *path, const struct stat *st, int flags)
 {
@@ -123,10 +147,10 @@ static int fake_stat_size(void *context, int fd, uint64_t *ret)
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	pthread_mutex_lock(&kernel->lock);
+	lock(kernel);
 	trace = trace_of_file(kernel, fd);
 	hidden = trace && trace->running ? kernel->unfinished_bytes : 0;
-	pthread_mutex_unlock(&kernel->lock);
+	unlock(kernel);
 	*ret = (uint64_t)st.st_size > hidden ? (uint64_t)st.st_size - hidden : 0;
 	*ret += kernel->skipped_bytes;
 	return 0;
@@ -328,14 +352,14 @@ static int fake_ioctl(void *context, int fd, unsigned long request, void *argume
 		return -errno;
 	if (!S_ISBLK(st.st_mode) || kernel->no_blktrace)
 		return -ENOTTY;
-	pthread_mutex_lock(&kernel->lock);
+	lock(kernel);
 	if (request == BT_IOC_SETUP)
 		r = set_up_v1(kernel, st.st_rdev, argument);
 	else if (request == BT_IOC_SETUP2)
 		r = set_up_v2(kernel, st.st_rdev, argument);
 	else if (request == BT_IOC_START || request == BT_IOC_STOP || request == BT_IOC_TEARDOWN)
 		r = control(kernel, st.st_rdev, request);
-	pthread_mutex_unlock(&kernel->lock);
+	unlock(kernel);
 	return r;
 }
 
@@ -355,7 +379,7 @@ void fake_kernel_init(struct fake_kernel *kernel, struct fake_tree *tree)
 		.cpus = 2,
 		.debugfs_type = DEBUGFS_MAGIC,
 	};
-	pthread_mutex_init(&kernel->lock, NULL);
+	init_lock(&kernel->lock);
 	fake_tree_write(tree, "/proc/filesystems",
 			"nodev\tsysfs\nnodev\ttracefs\nnodev\tdebugfs\n");
 	fake_tree_write(tree, "/proc/self/mounts",
@@ -416,9 +440,9 @@ void fake_kernel_end_trace(struct fake_kernel *kernel, const char *name)
 {
 	struct fake_trace *trace;
 
-	pthread_mutex_lock(&kernel->lock);
+	lock(kernel);
 	trace = fake_kernel_trace(kernel, name);
 	cr_assert_not_null(trace);
 	remove_trace(kernel, trace);
-	pthread_mutex_unlock(&kernel->lock);
+	unlock(kernel);
 }
