@@ -12,8 +12,9 @@ no_merges "$a"
 no_merges "$b"
 record_start two -D logs "/dev/$a" "/dev/$b"
 run_fio "$a" 1200 &
+other=$!
 run_fio "$b" 700
-wait $!
+wait "$other"
 record_end two INT 0
 expect_eq 'name of the log' "logs/$a+$b.blkbox" "$(echo logs/*)"
 export_raw logs/*.blkbox raw
