@@ -14,11 +14,14 @@
 
 void trace_bytes(struct trace *trace, const void *bytes, size_t size)
 {
-	while (trace->room - trace->n < size)
-		trace->room = trace->room ? 2 * trace->room : 4096;
-	trace->bytes = realloc(trace->bytes, trace->room);
-	if (!trace->bytes)
-		abort();
+	/* Not for every record: a sanitizer's realloc() copies all that is there. */
+	if (!trace->bytes || trace->room - trace->n < size) {
+		while (trace->room - trace->n < size)
+			trace->room = trace->room ? 2 * trace->room : 4096;
+		trace->bytes = realloc(trace->bytes, trace->room);
+		if (!trace->bytes)
+			abort();
+	}
 	if (size)
 		memcpy(trace->bytes + trace->n, bytes, size);
 	trace->n += size;
