@@ -390,16 +390,21 @@ static void ftrace_add_meta(struct trace_source *source, FILE *out, bool at_end)
 static int ftrace_teardown(struct trace_source *source, struct why *why)
 {
 	struct ftrace_source *ftrace = to_ftrace(source);
+	struct why reason = {""};
 	int r;
 
 	if (!ftrace->saved)
 		return 0;
-	r = tracing_state_restore(source->root, &ftrace->state, why);
+	r = tracing_state_restore(source->root, &ftrace->state, &reason);
 	if (r >= 0)
 		guardian_release(&ftrace->guardian);
-	/* On failure it is tried once more by the destructor, or by whoever recovers it. */
+	/* On failure it is tried once more by the destructor, then by the guardian. */
 	ftrace->saved = r < 0;
-	return r;
+	return r < 0 ? why_set(why, r,
+			       "%s; ftrace's state is put back when that is over, or by 'blkbox "
+			       "stop'",
+			       reason.text)
+		     : 0;
 }
 
 static void ftrace_destroy(struct trace_source *source)
@@ -407,7 +412,7 @@ static void ftrace_destroy(struct trace_source *source)
 	struct ftrace_source *ftrace = to_ftrace(source);
 
 	ftrace_teardown(source, NULL);
-	guardian_release(&ftrace->guardian);
+	guardian_leave(&ftrace->guardian);
 	for (size_t i = 0; ftrace->cpus && i < ftrace->cpus_room; i++)
 		ftrace_cpu_destroy(ftrace->cpus[i]);
 	free(ftrace->cpus);

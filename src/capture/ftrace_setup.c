@@ -9,6 +9,7 @@
 #include "mounts.h"
 #include "number.h"
 #include "preflight.h"
+#include "state.h"
 #include "tracing_users.h"
 
 #include <fcntl.h>
@@ -155,14 +156,29 @@ static int set_all(struct ftrace_source *ftrace, struct why *why)
 /* In the guardian: what was changed is on disk, whose it was too. */
 static void put_back(void *context)
 {
-	tracing_state_recover(context, NULL);
+	enum {
+		TRIES = 600
+	};
+	const struct trace_source *source = context;
+
+	/* While somebody reads the buffer, its tracer cannot be changed. */
+	for (int i = 0; i < TRIES && tracing_state_recover(source->root, NULL) == -EBUSY; i++) {
+		/* Another recorder has put it back, and changed it anew. */
+		if (tracing_state_left(source->root) <= 0)
+			break;
+		sleep(1);
+	}
+	for (size_t i = 0; i < source->n_devices; i++)
+		state_remove_dead(source->root, source->devices[i].disk);
 }
 
 int ftrace_prepare(struct ftrace_source *ftrace, struct why *why)
 {
 	const struct trace_source *source = &ftrace->source;
+	/* Held until what we are about to change is noted. */
+	_cleanup_close_ int claim = -1;
 	char tracefs[PATH_MAX];
-	int r = tracing_state_recover(source->root, why);
+	int r = tracing_state_claim(source->root, &claim, why);
 
 	if (r >= 0)
 		r = tracefs_find(source->root, tracefs, sizeof(tracefs), why);
@@ -176,8 +192,8 @@ int ftrace_prepare(struct ftrace_source *ftrace, struct why *why)
 	if (r >= 0)
 		r = tracing_state_save(source->root, tracefs, &ftrace->state, why);
 	if (r >= 0)
-		r = guardian_start(&ftrace->guardian, put_back, (void *)source->root,
-				   &source->root->fd, 1, why);
+		r = guardian_start(&ftrace->guardian, put_back, &ftrace->source, &source->root->fd,
+				   1, why);
 	if (r < 0)
 		return r;
 	ftrace->saved = true;

@@ -137,3 +137,9 @@ void guardian_release(struct guardian *guardian)
 		;
 	close_keep_errno(take_fd(&guardian->fd));
 }
+
+void guardian_leave(struct guardian *guardian)
+{
+	if (guardian->fd >= 0)
+		close_keep_errno(take_fd(&guardian->fd));
+}

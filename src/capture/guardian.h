@@ -26,5 +26,7 @@ int guardian_start(struct guardian *guardian, void (*restore)(void *context), vo
 		   const int *keep, size_t n_keep, struct why *why);
 /** Everything is given back: sends it away and waits until it is gone. */
 void guardian_release(struct guardian *guardian);
+/** Not all could be given back: it stays, and tries once more when this process is dead. */
+void guardian_leave(struct guardian *guardian);
 
 #endif

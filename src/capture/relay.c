@@ -35,11 +35,11 @@ static void restore(void *context)
 	const struct kernel_ops *kernel = source->kernel;
 
 	for (size_t i = 0; i < source->n_devices; i++) {
-		if (relay->owners[i] == RELAY_NOT_OURS)
-			continue;
-		kernel->ioctl(kernel->context, relay->devices[i].fd, BT_IOC_STOP, NULL);
-		kernel->ioctl(kernel->context, relay->devices[i].fd, BT_IOC_TEARDOWN, NULL);
-		state_clear(source->root, source->devices[i].disk);
+		if (relay->owners[i] != RELAY_NOT_OURS) {
+			kernel->ioctl(kernel->context, relay->devices[i].fd, BT_IOC_STOP, NULL);
+			kernel->ioctl(kernel->context, relay->devices[i].fd, BT_IOC_TEARDOWN, NULL);
+		}
+		state_remove_dead(source->root, source->devices[i].disk);
 	}
 }
 

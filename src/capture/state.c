@@ -164,3 +164,11 @@ bool state_of_another(const struct sysroot *root, uint32_t disk)
 	return state_read(root, disk, &state) == 0 && state.pid != getpid() &&
 	       state_owner_alive(root, &state);
 }
+
+void state_remove_dead(const struct sysroot *root, uint32_t disk)
+{
+	struct trace_state state;
+
+	if (state_read(root, disk, &state) == 0 && !state_owner_alive(root, &state))
+		state_clear(root, disk);
+}

@@ -41,6 +41,8 @@ bool state_of_another(const struct sysroot *root, uint32_t disk);
 
 /** After teardown. @disk: block_device.disk. 0 if there was none; only our own is removed. */
 int state_remove(const struct sysroot *root, uint32_t disk);
+/** As state_remove(), if the process that wrote it is dead. */
+void state_remove_dead(const struct sysroot *root, uint32_t disk);
 /** As state_remove(), whoever wrote it: the trace is gone and so is its owner. */
 int state_clear(const struct sysroot *root, uint32_t disk);
 

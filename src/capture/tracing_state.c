@@ -4,7 +4,10 @@
 #include "tracing_users.h"
 
 #include <blkbox/event.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/file.h>
 
 /*
  * In the order of putting back: the tracer before all others, because the kernel refuses to change
@@ -304,7 +307,7 @@ static int load_of_this_boot(const struct sysroot *root, struct tracing_state *s
 	return 0;
 }
 
-int tracing_state_recover(const struct sysroot *root, struct why *why)
+static int recover(const struct sysroot *root, struct why *why)
 {
 	_cleanup_(tracing_state_deinit) struct tracing_state state = {0};
 	struct process owner;
@@ -325,4 +328,63 @@ int tracing_state_recover(const struct sysroot *root, struct why *why)
 			       owner.name, (int)owner.pid);
 	r = tracing_state_restore(root, &state, why);
 	return r < 0 ? r : 1;
+}
+
+/* On /run itself: a file of ours could be removed and made anew between two recorders' looks. */
+static int lock_run(const struct sysroot *root, struct why *why)
+{
+	enum {
+		WAIT_MS = 10,
+		TRIES = 500
+	};
+	_cleanup_close_ int fd = sysroot_openf(root, O_RDONLY | O_DIRECTORY, "/run");
+
+	if (fd < 0)
+		return why_errno(why, fd,
+				 "cannot note the machine's tracing state in /run/blkbox: /run");
+	for (int i = 0; i < TRIES; i++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return take_fd(&fd);
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return why_errno(why, -errno, "cannot lock /run");
+		poll(NULL, 0, WAIT_MS);
+	}
+	return why_set(why, -EBUSY,
+		       "another recorder has been starting, or ending, through ftrace for %d s; "
+		       "'fuser -v /run' may tell which",
+		       TRIES * WAIT_MS / 1000);
+}
+
+int tracing_state_claim(const struct sysroot *root, int *ret, struct why *why)
+{
+	_cleanup_close_ int fd = lock_run(root, why);
+	int r = fd < 0 ? fd : recover(root, why);
+
+	if (r >= 0)
+		*ret = take_fd(&fd);
+	return r;
+}
+
+int tracing_state_recover(const struct sysroot *root, struct why *why)
+{
+	_cleanup_close_ int fd = -1;
+
+	return tracing_state_claim(root, &fd, why);
+}
+
+int tracing_state_left(const struct sysroot *root)
+{
+	_cleanup_(tracing_state_deinit) struct tracing_state state = {0};
+	char boot_id[BOOT_ID_BYTES];
+	struct process owner;
+	int r = tracing_state_load(root, &state);
+
+	if (r >= 0)
+		r = boot_id_read(root, boot_id);
+	if (r < 0)
+		return r == -ENOENT || r == -EINVAL ? 0 : r;
+	if (strcmp(boot_id, state.boot_id) != 0)
+		return 0;
+	r = owner_is_alive(root, &state, &owner);
+	return r < 0 ? r : !r;
 }

@@ -77,6 +77,15 @@ int tracing_state_restore(const struct sysroot *root, struct tracing_state *stat
  */
 int tracing_state_recover(const struct sysroot *root, struct why *why);
 
+/**
+ * tracing_state_recover(), then nobody else may, or may start, until the caller closes *@ret: the
+ * time in which a recorder looks at the state, notes it and changes it. Another that does so is
+ * waited for, a few seconds at most.
+ */
+int tracing_state_claim(const struct sysroot *root, int *ret, struct why *why);
+/** 1 = a dead recorder's changes are there still, 0 = none are, or -errno. Nothing is changed. */
+int tracing_state_left(const struct sysroot *root);
+
 /** Notes it on disk, whole or not at all. */
 int tracing_state_store(const struct sysroot *root, const struct tracing_state *state);
 /** -ENOENT: there is none; -EINVAL: damaged; others: it could not be read. */

@@ -3,6 +3,7 @@
 
 #include "json.h"
 #include "traces.h"
+#include "tracing_state.h"
 
 #include <argp.h>
 #include <blkbox/event.h>
@@ -152,7 +153,7 @@ static void write_trace(struct json *json, const struct running_trace *trace)
 	json_object_end(json);
 }
 
-static int write_json(const struct traces *traces)
+static int write_json(const struct traces *traces, bool settings_left)
 {
 	_cleanup_(out_deinit) struct out out;
 	struct json json;
@@ -167,6 +168,7 @@ static int write_json(const struct traces *traces)
 	for (size_t i = 0; i < traces->n; i++)
 		write_trace(&json, &traces->items[i]);
 	json_array_end(&json);
+	json_bool(&json, "settings_left", settings_left);
 	json_object_end(&json);
 	json_finish(&json);
 	return finish_out("status", &out, STATUS_OK);
@@ -179,6 +181,7 @@ int cmd_status(int argc, char **argv)
 	_cleanup_free_ struct block_device *devices = NULL;
 	struct status_args args = {0};
 	struct why why = {""};
+	bool settings_left;
 	int r;
 
 	parse_arguments(&argp, argc, argv, 0, &args);
@@ -195,8 +198,13 @@ int cmd_status(int argc, char **argv)
 	keep_wanted(&traces, devices, args.n_devices);
 	if (traces.n && traces.no_debugfs.text[0])
 		message("what debugfs tells is missing: %s", traces.no_debugfs.text);
+	settings_left = tracing_state_left(&root) > 0;
+	if (settings_left)
+		message("ftrace's settings are as a recorder left them that is dead; 'blkbox stop' "
+			"puts "
+			"them back");
 	if (args.json)
-		return write_json(&traces);
+		return write_json(&traces, settings_left);
 	print_traces(&traces);
 	return STATUS_OK;
 }

@@ -34,9 +34,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		args->devices = state->argv + state->next;
 		args->n_devices = (size_t)(state->argc - state->next);
 		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which DEVICE?");
-		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -45,8 +42,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 static const struct argp argp = {
 	.options = option_list,
 	.parser = parse_option,
-	.args_doc = "DEVICE...",
-	.doc = "End a trace that was left behind. Events that nobody read are gone.\v"
+	.args_doc = "[DEVICE...]",
+	.doc = "End a trace that was left behind. Events that nobody read are gone. Without a "
+	       "DEVICE: only put back what a dead recorder had changed of ftrace's settings.\v"
 	       "A trace whose owner is alive is left alone: a signal to the owner (blkbox status "
 	       "names it) ends it in good order.\n"
 	       "\nExamples:\n"
@@ -76,6 +74,23 @@ static int stop_one(const struct sysroot *root, const char *spec, bool force, st
 	return r;
 }
 
+/* An owner who is alive is told of with the trace of each device. */
+static int put_settings_back(const struct sysroot *root, size_t n_devices)
+{
+	struct why why = {""};
+	int r = tracing_state_left(root);
+
+	if (r > 0)
+		r = tracing_state_recover(root, &why);
+	if (r < 0)
+		return failed("stop", &why);
+	if (r > 0)
+		message("put back what a dead recorder had changed of ftrace's settings");
+	else if (!n_devices)
+		return usage_error("stop", "which DEVICE? 'blkbox status' names the traces");
+	return STATUS_OK;
+}
+
 int cmd_stop(int argc, char **argv)
 {
 	_cleanup_(sysroot_close) struct sysroot root = {.fd = -1};
@@ -89,9 +104,7 @@ int cmd_stop(int argc, char **argv)
 		why_errno(&why, r, "cannot open /");
 		return failed("stop", &why);
 	}
-	/* An owner who is alive is told of with the trace of each device. */
-	if (tracing_state_recover(&root, NULL) > 0)
-		message("gave back what a dead recorder had changed of ftrace's state");
+	status = put_settings_back(&root, args.n_devices);
 	for (size_t i = 0; i < args.n_devices; i++) {
 		if (stop_one(&root, args.devices[i], args.force, &why) < 0)
 			status = failed("stop", &why);

@@ -219,9 +219,7 @@ kill -KILL $recorder
 wait $recorder 2>/dev/null || true
 recorder=
 # Its guardian comes to know of it by itself.
-for _ in $(seq 50); do [ -e /run/blkbox/tracing ] && sleep 0.1 || break; done
-rm -f "/run/blkbox/$(cat "/sys/block/$name/dev")"
-rmdir /run/blkbox 2>/dev/null || true
+for _ in $(seq 50); do [ -e "/run/blkbox/$(cat "/sys/block/$name/dev")" ] && sleep 0.1 || break; done
 as_before "SIGKILL"
 record "$device" -- bash -ec "$(declare -f write); write 0 100"
 expect "Q after a recorder that was killed" "$(count Q)" 100
@@ -256,6 +254,27 @@ refused "cat (process $reader)" "a reader"
 kill $reader
 wait $reader 2>/dev/null || true
 reader=
+echo "== who reads the buffer when a recording ends keeps its tracer, for a while"
+start
+cat $tracefs/trace_pipe >/dev/null &
+reader=$!
+for _ in $(seq 50); do
+	ls -l /proc/$reader/fd 2>/dev/null | grep -q trace_pipe && break || sleep 0.1
+done
+kill -INT $recorder
+if wait $recorder; then fail "a tracer that cannot be put back is no failure"; fi
+recorder=
+grep -q "cat (process $reader).*put back when that is over" "$dir/out" || {
+	cat "$dir/out"
+	fail "nobody says who keeps the tracer"
+}
+"$blkbox" status 2>&1 >/dev/null | grep -q "settings are as a recorder left them" || fail "status does not tell"
+kill $reader
+wait $reader 2>/dev/null || true
+reader=
+for _ in $(seq 50); do [ -e /run/blkbox/tracing ] && sleep 0.1 || break; done
+as_before "a reader at the end"
+
 echo 1 >"/sys/block/$name/trace/enable"
 refused "$name is being traced" "a trace of the device"
 echo 0 >"/sys/block/$name/trace/enable"

@@ -236,7 +236,7 @@ Test(tracing_state, a_file_that_cannot_be_read_is_kept)
 	r = tracing_state_recover(&tree.root, &why);
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	cr_expect_eq(r, -EMFILE);
-	cr_expect(strstr(why.text, "/run/blkbox/tracing: Too many open files"), "%s", why.text);
+	cr_expect(strstr(why.text, "Too many open files"), "%s", why.text);
 	fake_tree_remove(&tree, "/proc/sys/kernel/random/boot_id");
 	cr_expect_eq(tracing_state_recover(&tree.root, &why), -ENOENT);
 	fake_tree_write(&tree, "/proc/sys/kernel/random/boot_id", "this-boot\n");
@@ -399,4 +399,41 @@ Test(name_book, where_names_come_from)
 	expect_names(&book, false, "");
 	expect_names(&book, true, "5=sh and its blank;9=late;");
 	name_book_deinit(&book);
+}
+
+/* Between the look and the note nobody else may look: both would find the machine free. */
+Test(tracing_state, one_recorder_at_a_time_looks_and_notes)
+{
+	int first = -1, second = -1;
+	pid_t pid;
+
+	cr_assert_eq(tracing_state_claim(&tree.root, &first, &why), 0, "%s", why.text);
+	pid = fork();
+	if (pid == 0) {
+		close(first); /* the lock lives until nobody has it open */
+		usleep(100 * 1000);
+		_exit(tracing_state_claim(&tree.root, &second, NULL) == 0 ? 0 : 1);
+	}
+	usleep(300 * 1000);
+	cr_expect_eq(waitpid(pid, NULL, WNOHANG), 0, "it did not wait");
+	close(first);
+	int status;
+
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_expect_eq(status, 0);
+}
+
+Test(tracing_state, what_is_left_is_told)
+{
+	struct tracing_state state;
+
+	cr_expect_eq(tracing_state_left(&tree.root), 0);
+	change_all(&state);
+	cr_expect_eq(tracing_state_left(&tree.root), 0, "its owner lives");
+	write_process(getpid(), "other", 9999);
+	cr_expect_eq(tracing_state_left(&tree.root), 1);
+	expect_file(TRACEFS "/current_tracer", "blk");
+	cr_assert_eq(tracing_state_recover(&tree.root, &why), 1);
+	cr_expect_eq(tracing_state_left(&tree.root), 0);
+	tracing_state_deinit(&state);
 }
