@@ -235,14 +235,30 @@ static int take_drops(struct overview *overview, struct log_reader *log)
 	return 0;
 }
 
-/* A log knows when it was opened and ended; without END, when its last block was written. */
+static bool find_time(const struct log_reader *log, const char *key, uint64_t *ret_ns)
+{
+	const char *text = log_reader_meta(log, key);
+
+	return text && count_parse(text, ret_ns, NULL) >= 0;
+}
+
+/*
+ * A log that is whole tells from when to when its devices were traced; otherwise it was from its
+ * opening to the last block.
+ */
 static void take_times(struct overview *overview, struct log_reader *log)
 {
 	const struct log_header *header = log_reader_header(log);
 	const struct log_end *end = log_reader_end(log);
+	uint64_t from_ns, to_ns;
 
 	overview->start_ns = header->start_mono_ns;
 	overview->end_ns = end ? end->end_mono_ns : log_reader_last_ns(log);
+	if (find_time(log, LOG_META_RECORDED_FROM, &from_ns) &&
+	    find_time(log, LOG_META_RECORDED_TO, &to_ns)) {
+		overview->start_ns = from_ns;
+		overview->end_ns = to_ns;
+	}
 	if (overview->end_ns < overview->start_ns)
 		overview->end_ns = overview->start_ns;
 	if (header->start_real_ns) {

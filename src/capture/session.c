@@ -300,6 +300,7 @@ int session_stop(struct session *session, enum log_end_reason reason, struct ses
 	collector_settle(session->collector, SETTLE_MS);
 	source->ops->sample_drops(source, false);
 	stop_result = source->ops->stop(source, &stop_why);
+	session->stopped_ns = clock_mono_ns();
 	set_phase(session, PHASE_STOPPED);
 	collector_join(session->collector);
 	source->ops->sample_drops(source, true);

@@ -86,13 +86,16 @@ int session_write_end_meta(struct session *session, struct why *why)
 	size_t size = 0;
 	FILE *out;
 
-	if (!session->source->ops->add_meta || !sink->meta)
+	if (!sink->meta)
 		return 0;
 	out = open_memstream(&text, &size);
 	if (!out)
 		return why_errno(why, -ENOMEM, "cannot describe the recording");
-	session->source->ops->add_meta(session->source, out, true);
+	add(out, LOG_META_RECORDED_FROM, "%llu", (unsigned long long)session->started_ns);
+	add(out, LOG_META_RECORDED_TO, "%llu", (unsigned long long)session->stopped_ns);
+	if (session->source->ops->add_meta)
+		session->source->ops->add_meta(session->source, out, true);
 	if (fclose(out) != 0)
 		return why_errno(why, -ENOMEM, "cannot describe the recording");
-	return size ? sink->meta(sink->context, text, size, why) : 0;
+	return sink->meta(sink->context, text, size, why);
 }

@@ -24,7 +24,8 @@ struct session {
 	size_t n_devices;
 	uint64_t *ios_before; /* the devices' own counters */
 	uint64_t *ios_after;
-	uint64_t started_ns; /* CLOCK_MONOTONIC */
+	uint64_t started_ns; /* CLOCK_MONOTONIC; the first device is traced from here on */
+	uint64_t stopped_ns; /* likewise; no device is any more */
 
 	struct trace_source *source;
 	struct reader_shared shared;

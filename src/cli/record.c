@@ -43,16 +43,21 @@ static bool is_ignored(int signal_number)
 	return sigaction(signal_number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
+static void signals_that_end(sigset_t *ret)
+{
+	sigemptyset(ret);
+	for (size_t i = 0; i < sizeof(ending_signals) / sizeof(ending_signals[0]); i++) {
+		/* nohup: a logout shall not end us. */
+		if (ending_signals[i] != SIGHUP || !is_ignored(SIGHUP))
+			sigaddset(ret, ending_signals[i]);
+	}
+}
+
 static int block_signals(struct recorder *recorder, struct why *why)
 {
 	sigset_t set;
 
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(ending_signals) / sizeof(ending_signals[0]); i++) {
-		/* nohup: a logout shall not end us. */
-		if (ending_signals[i] != SIGHUP || !is_ignored(SIGHUP))
-			sigaddset(&set, ending_signals[i]);
-	}
+	signals_that_end(&set);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	recorder->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return recorder->signal_fd < 0 ? why_errno(why, -errno, "cannot wait for signals") : 0;
@@ -267,11 +272,29 @@ static int exit_status(const struct recorder *recorder, const struct session_rep
 	return report->complete ? STATUS_OK : STATUS_INCOMPLETE;
 }
 
+/*
+ * The rest of the events goes to a reader who may have stopped reading for ever. Whoever asks once
+ * more means us; the guardian ends the trace.
+ */
+static void let_signals_end_us(void)
+{
+	sigset_t set;
+
+	signals_that_end(&set);
+	/* A shell starts what is in the background with SIGINT ignored. */
+	for (size_t i = 0; i < sizeof(ending_signals) / sizeof(ending_signals[0]); i++) {
+		if (sigismember(&set, ending_signals[i]))
+			signal(ending_signals[i], SIG_DFL);
+	}
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
 static int run_recorder(struct recorder *recorder, const char *name, int argc, char **argv)
 {
 	struct session_report report;
 	struct why why = {""};
 	enum log_end_reason reason;
+	uint64_t recorded_ns;
 	int r = prepare(recorder, argc, argv, &why);
 
 	if (r >= 0)
@@ -285,11 +308,13 @@ static int run_recorder(struct recorder *recorder, const char *name, int argc, c
 		flush(recorder);
 	if (recorder->progress_fd >= 0)
 		record_report_clear_line();
+	recorded_ns = clock_mono_ns() - recorder->started_ns;
+	if (record_output_is_stdout(&recorder->args))
+		let_signals_end_us();
 	r = session_stop(recorder->session, reason, &report, &why);
 	if (r < 0)
 		output_failed(name, recorder->args.output, r, &why);
-	record_report_end(&report, &recorder->args, &recorder->output,
-			  clock_mono_ns() - recorder->started_ns);
+	record_report_end(&report, &recorder->args, &recorder->output, recorded_ns);
 	/* The recording was over before the command was: its status still counts. */
 	if (recorder->child.going && !recorder->child_ended && recorder->signals < 2)
 		await_command(recorder);

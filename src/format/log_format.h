@@ -54,6 +54,11 @@ enum log_block_type {
 	LOG_END = 8,	  /* struct log_end, then struct log_total: one for each channel */
 };
 
+/* META keys of the end: CLOCK_MONOTONIC when the first device was, and the last one was not,
+ * traced. */
+#define LOG_META_RECORDED_FROM "recorded_from_ns"
+#define LOG_META_RECORDED_TO   "recorded_to_ns"
+
 enum log_block_flags {
 	LOG_ZSTD = 1 << 0,	      /* DATA: the payload is one zstd frame */
 	LOG_MUST_UNDERSTAND = 1 << 1, /* a reader that does not know the type gives up */

@@ -226,6 +226,28 @@ expect "Q after a recorder that was killed" "$(count Q)" 100
 rm -f "$log.part"
 as_before "one more recording"
 
+echo "== a reader that does not read holds nobody up"
+mkfifo "$dir/pipe"
+sleep 300 <"$dir/pipe" &
+reader=$!
+"$blkbox" record --source ftrace --no-flush -o - "$device" 2>"$dir/out" >"$dir/pipe" &
+recorder=$!
+for _ in $(seq 200); do grep -qs '^blkbox: recording' "$dir/out" && break || sleep 0.1; done
+write 0 2000
+kill -INT $recorder
+sleep 1
+kill -0 $recorder || fail "2000 writes went into a pipe of 64 KiB"
+kill -INT $recorder
+for _ in $(seq 100); do kill -0 $recorder 2>/dev/null || break; sleep 0.1; done
+kill -0 $recorder 2>/dev/null && fail "the recorder waits for a reader that does not read"
+wait $recorder || true
+recorder=
+kill $reader
+wait $reader 2>/dev/null || true
+reader=
+for _ in $(seq 50); do [ -e /run/blkbox/tracing ] && sleep 0.1 || break; done
+as_before "a reader that does not read"
+
 echo "== nobody is pushed aside"
 # refused WORD WHAT: by a sentence with WORD.
 refused() {

@@ -193,3 +193,29 @@ Test(overview, nothing_was_recorded, .fini = test_dir_remove)
 	overview_deinit(&overview);
 	input_close(input);
 }
+
+/* Set-up and the closing of the log are not the workload's time. */
+Test(overview, a_recording_lasts_from_start_to_stop, .fini = test_dir_remove)
+{
+	static const char meta[] = LOG_META_RECORDED_FROM "=5000\0" LOG_META_RECORDED_TO "=9000";
+	static const char broken[] = LOG_META_RECORDED_FROM "=5000\0" LOG_META_RECORDED_TO "=soon";
+
+	for (int variant = 0; variant < 2; variant++) {
+		struct overview overview;
+		struct input *input;
+		int fd;
+		struct log_writer *writer = begin_log("log", &fd);
+
+		cr_assert_eq(variant ? log_writer_meta(writer, broken, sizeof(broken), NULL)
+				     : log_writer_meta(writer, meta, sizeof(meta), NULL),
+			     0);
+		cr_assert_eq(log_writer_finish(writer, LOG_END_TIME, NULL), 0);
+		log_writer_destroy(writer);
+		close(fd);
+		open_overview("log", &input, &overview);
+		cr_expect_eq(overview.start_ns == 5000, !variant);
+		cr_expect_eq(overview.end_ns == 9000, !variant);
+		overview_deinit(&overview);
+		input_close(input);
+	}
+}
