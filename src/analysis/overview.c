@@ -342,6 +342,8 @@ bool overview_complete(const struct overview *overview, const struct input *inpu
 
 	if (log && !log_health_whole(log_reader_health(log)))
 		return false;
+	if (log && log_reader_disturbed(log))
+		return false;
 	if (overview->missing_entries)
 		return false;
 	if (overview->counted && !decoder_health_is_whole(&overview->records))

@@ -59,9 +59,11 @@ static void tell_log(struct teller *teller, struct input *input)
 {
 	struct log_reader *log = input_log(input);
 
-	if (log)
-		log_health_tell(log_reader_health(log), input_name(input), tell_log_sentence,
-				teller);
+	if (!log)
+		return;
+	log_health_tell(log_reader_health(log), input_name(input), tell_log_sentence, teller);
+	if (log_reader_disturbed(log))
+		tell(teller, LOG_DISTURBED_TEXT, input_name(input));
 }
 
 bool recording_health(const struct recording *recording, recording_tell function, void *context)

@@ -129,6 +129,32 @@ static int ftrace_find_channels(struct trace_source *source, source_channel_fn *
 	return r;
 }
 
+static void watch_others(struct ftrace_source *ftrace)
+{
+	static const char *const top[] = {"current_tracer",
+					  "free_buffer",
+					  "buffer_size_kb",
+					  "snapshot",
+					  "buffer_subbuf_size_kb",
+					  "trace",
+					  "trace_clock",
+					  "tracing_cpumask",
+					  "tracing_on",
+					  NULL};
+	static const char *const per_cpu[] = {"buffer_size_kb", "trace", NULL};
+	struct trace_source *source = &ftrace->source;
+	const char *tracefs = ftrace->state.tracefs;
+	int r = foreign_writes_watch(&source->foreign, source->root, top, "%s", tracefs);
+
+	for (unsigned cpu = 0; r == 0 && cpu < ftrace->cpus_room; cpu++)
+		r = foreign_writes_watch(&source->foreign, source->root, per_cpu,
+					 "%s/per_cpu/cpu%u", tracefs, cpu);
+	if (r == 0)
+		r = trace_source_watch_devices(source, true);
+	if (r < 0)
+		why_errno(&source->notice, r, FOREIGN_WRITES_UNSEEN);
+}
+
 static int ftrace_start(struct trace_source *source, struct why *why)
 {
 	struct ftrace_source *ftrace = to_ftrace(source);
@@ -139,11 +165,14 @@ static int ftrace_start(struct trace_source *source, struct why *why)
 		r = ftrace_enable_device(ftrace, i, why);
 	if (r < 0)
 		return r;
+	/* Our own writes are over, but for the next one. */
+	watch_others(ftrace);
 	r = tracing_state_set(source->root, &ftrace->state, "tracing_on", "1");
 	if (r < 0)
 		return why_errno(why, r, "cannot switch %s/tracing_on on", ftrace->state.tracefs);
-	atomic_store(&ftrace->recording, true);
-	return 0;
+	r = foreign_writes_look(&source->foreign, "tracing_on", why);
+	atomic_store(&ftrace->recording, r == 0);
+	return r;
 }
 
 /*
@@ -269,10 +298,13 @@ static int ftrace_check(struct trace_source *source, struct why *why)
 	struct ftrace_source *ftrace = to_ftrace(source);
 	struct why found = {""};
 	int r = atomic_load(&ftrace->recording) ? look_around(ftrace, &found) : 0;
+	LOCKED(&ftrace->lock);
 
 	/* Asked once more: what we saw may be our own start or stop, which another thread does. */
-	if (r < 0 && !atomic_load(&ftrace->recording))
+	if (!atomic_load(&ftrace->recording))
 		return 0;
+	if (r == 0)
+		r = foreign_writes_look(&source->foreign, NULL, &found);
 	return r < 0 ? why_set(why, r, "%s", found.text) : 0;
 }
 
@@ -283,8 +315,10 @@ static int ftrace_stop(struct trace_source *source, struct why *why)
 	bool foreign = check_buffer(ftrace, &found) < 0;
 	int r;
 
-	atomic_store(&ftrace->recording, false);
 	pthread_mutex_lock(&ftrace->lock);
+	if (!foreign)
+		foreign = foreign_writes_look(&source->foreign, NULL, &found) < 0;
+	atomic_store(&ftrace->recording, false);
 	r = tracing_state_set(source->root, &ftrace->state, "tracing_on", "0");
 	pthread_mutex_unlock(&ftrace->lock);
 	for (size_t i = 0; i < source->n_devices; i++) {
@@ -297,7 +331,7 @@ static int ftrace_stop(struct trace_source *source, struct why *why)
 	}
 	if (r < 0)
 		return why_errno(why, r, "cannot switch %s/tracing_on off", ftrace->state.tracefs);
-	return foreign ? why_set(why, 1, "%s", found.text) : 0;
+	return foreign ? why_set(why, 2, "%s", found.text) : 0;
 }
 
 /* Every entry that the kernel counts has been read, and nobody else has read one. */
@@ -419,6 +453,7 @@ static void ftrace_destroy(struct trace_source *source)
 	free(ftrace->enabled);
 	tracing_state_deinit(&ftrace->state);
 	name_book_deinit(&ftrace->names);
+	foreign_writes_deinit(&source->foreign);
 	pthread_mutex_destroy(&ftrace->lock);
 	free(ftrace);
 }
@@ -457,6 +492,7 @@ int ftrace_source_create(struct trace_source **ret)
 	ftrace->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	ftrace->ops = ftrace_ops;
 	ftrace->source.ops = &ftrace->ops;
+	foreign_writes_init(&ftrace->source.foreign);
 	*ret = &ftrace->source;
 	return 0;
 }

@@ -24,7 +24,7 @@ struct guardian {
  */
 int guardian_start(struct guardian *guardian, void (*restore)(void *context), void *context,
 		   const int *keep, size_t n_keep, struct why *why);
-/** Everything is given back: sends it away and waits until it is gone. */
+/** Everything is given back: sends it away and waits until it is gone, 2 s at most. */
 void guardian_release(struct guardian *guardian);
 /** Not all could be given back: it stays, and tries once more when this process is dead. */
 void guardian_leave(struct guardian *guardian);

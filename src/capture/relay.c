@@ -8,6 +8,7 @@
 #include "cleanup.h"
 #include "clock.h"
 #include "locked.h"
+#include "mounts.h"
 #include "preflight.h"
 #include "state.h"
 
@@ -241,10 +242,26 @@ static int relay_find_channels(struct trace_source *source, source_channel_fn *f
 	return 0;
 }
 
+/* A tracer that is on for a moment takes all events of that moment. */
+static void watch_others(struct trace_source *source)
+{
+	static const char *const tracer[] = {"current_tracer", NULL};
+	char tracefs[PATH_MAX];
+	/* Whoever ends the trace itself is seen by its files. */
+	int r = trace_source_watch_devices(source, false);
+
+	if (r == 0 && tracefs_find(source->root, tracefs, sizeof(tracefs), NULL) >= 0)
+		r = foreign_writes_watch(&source->foreign, source->root, tracer, "%s", tracefs);
+	if (r < 0)
+		why_errno(&source->notice, r, FOREIGN_WRITES_UNSEEN);
+}
+
 static int relay_start(struct trace_source *source, struct why *why)
 {
 	struct relay_source *relay = to_relay(source);
 	LOCKED(&relay->lock);
+
+	watch_others(source);
 
 	for (size_t i = 0; i < source->n_devices; i++) {
 		int r = source->kernel->ioctl(source->kernel->context, relay->devices[i].fd,
@@ -330,7 +347,7 @@ static int relay_check(struct trace_source *source, struct why *why)
 			       "somebody else ended the trace of %s while it was recorded",
 			       source->log_devices[i].name);
 	}
-	return 0;
+	return foreign_writes_look(&source->foreign, NULL, why);
 }
 
 /* STOP has finished all sub-buffers: the file's size then counts every byte. */
@@ -343,7 +360,7 @@ static int relay_stop(struct trace_source *source, struct why *why)
 {
 	struct relay_source *relay = to_relay(source);
 	LOCKED(&relay->lock);
-	int result = 0;
+	int result = foreign_writes_look(&source->foreign, NULL, why) < 0 ? 2 : 0;
 
 	for (size_t i = 0; i < source->n_devices; i++) {
 		struct relay_device *device = &relay->devices[i];
@@ -358,10 +375,10 @@ static int relay_stop(struct trace_source *source, struct why *why)
 						  NULL);
 		}
 		device->started = false;
-		if (r == -EINVAL)
+		if (r == -EINVAL && !result)
 			result = why_set(why, 1, "the trace of %s had already been ended",
 					 source->log_devices[i].name);
-		else if (r < 0)
+		else if (r < 0 && r != -EINVAL)
 			return why_errno(why, r, "cannot stop the trace of %s",
 					 source->log_devices[i].name);
 	}
@@ -416,6 +433,7 @@ static void relay_destroy(struct trace_source *source)
 	free(relay->devices);
 	if (relay->owners)
 		munmap(relay->owners, source->n_devices * sizeof(*relay->owners));
+	foreign_writes_deinit(&source->foreign);
 	pthread_mutex_destroy(&relay->lock);
 	free(relay);
 }
@@ -442,6 +460,7 @@ int relay_source_create(struct trace_source **ret)
 	if (!relay)
 		return -ENOMEM;
 	relay->source.ops = &relay_ops;
+	foreign_writes_init(&relay->source.foreign);
 	relay->guardian.fd = -1;
 	pthread_mutex_init(&relay->lock, NULL);
 	*ret = &relay->source;

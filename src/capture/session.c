@@ -258,6 +258,8 @@ int session_start(struct session *session, const struct span_sink *sink, struct 
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	r = start_parts(session, why);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!session->notice.text[0])
+		session->notice = session->source->notice;
 	if (r < 0) {
 		abort_session(session);
 		return r;
@@ -301,6 +303,8 @@ int session_stop(struct session *session, enum log_end_reason reason, struct ses
 	source->ops->sample_drops(source, false);
 	stop_result = source->ops->stop(source, &stop_why);
 	session->stopped_ns = clock_mono_ns();
+	if (stop_result == 2)
+		reason = LOG_END_FOREIGN;
 	set_phase(session, PHASE_STOPPED);
 	collector_join(session->collector);
 	source->ops->sample_drops(source, true);

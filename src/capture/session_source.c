@@ -12,9 +12,10 @@ static int choose_kind(struct session *session, enum source_kind *ret, struct wh
 	struct why reason = {""};
 	int r;
 
-	/* A recorder that died may have left the tracer on. If it cannot be put back, we hear why.
-	 */
-	tracing_state_recover(session->root, NULL);
+	/* A recorder that died may have left the tracer on; one that lives takes all events. */
+	r = tracing_state_recover(session->root, &reason);
+	if (r == -EBUSY)
+		return why_set(why, r, "%s", reason.text);
 	r = preflight_run(session->root, session->kernel, session->trace.debugfs, session->devices,
 			  session->n_devices, &preflight, why);
 	if (r >= 0)

@@ -10,6 +10,7 @@
 #include "channel.h"
 #include "device.h"
 #include "drops.h"
+#include "foreign_writes.h"
 #include "kernel.h"
 #include "sysroot.h"
 #include "why.h"
@@ -82,7 +83,9 @@ struct trace_source_ops {
 	 * somebody else took the events away; both with the sentence. Collector thread.
 	 */
 	int (*check)(struct trace_source *source, struct why *why);
-	/** Ends recording; what is buffered stays readable. 1 if somebody else had ended it before.
+	/**
+	 * Ends recording; what is buffered stays readable. 1 if it had ended before, 2 if somebody
+	 * else has taken events away.
 	 */
 	int (*stop)(struct trace_source *source, struct why *why);
 	/**
@@ -129,7 +132,15 @@ struct trace_source {
 	struct log_device *log_devices; /* borrowed; setup() fills in names and protocol */
 	size_t n_devices;
 	struct drop_tracker drops;
+	struct foreign_writes foreign; /* watches from start() on, under the source's lock */
+	struct why notice;	       /* what start() did without; empty: nothing */
 };
+
+/**
+ * source->foreign watches the filters of all devices from now on, and, if @enable, what switches
+ * their traces on. As foreign_writes_watch().
+ */
+int trace_source_watch_devices(struct trace_source *source, bool enable);
 
 int relay_source_create(struct trace_source **ret);
 int ftrace_source_create(struct trace_source **ret);

@@ -131,6 +131,8 @@ int cmd_info(int argc, char **argv)
 	log = input_log(input);
 	if (log)
 		log_health_tell(log_reader_health(log), input_name(input), tell, NULL);
+	if (log && log_reader_disturbed(log))
+		message(LOG_DISTURBED_TEXT, input_name(input));
 	tell_records(&overview, input_name(input));
 	return overview_complete(&overview, input) ? STATUS_OK : STATUS_INCOMPLETE;
 }

@@ -92,3 +92,10 @@ const struct log_health *log_reader_health(const struct log_reader *reader)
 {
 	return &reader->health;
 }
+
+bool log_reader_disturbed(const struct log_reader *reader)
+{
+	const struct log_end *end = log_reader_end(reader);
+
+	return end && (end->reason == LOG_END_FOREIGN || end->reason == LOG_END_FAILURE);
+}

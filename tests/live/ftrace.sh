@@ -226,6 +226,62 @@ expect "Q after a recorder that was killed" "$(count Q)" 100
 rm -f "$log.part"
 as_before "one more recording"
 
+echo "== what somebody else does to the buffer, or to a filter, is told"
+# Each takes events away; none leaves anything to see half a second later.
+for what in "$tracefs/trace" "/sys/block/$name/trace/act_mask" "/sys/block/$name/trace/end_lba" \
+	"$tracefs/tracing_on"; do
+	start
+	write 0 100
+	case $what in
+	*/tracing_on) echo 0 >"$what"; echo 1 >"$what" ;;
+	*/act_mask) echo 8000 >"$what" ;;
+	*/end_lba) echo 1 >"$what" ;;
+	*) echo >"$what" ;;
+	esac
+	status=0
+	wait $recorder || status=$?
+	recorder=
+	expect "exit status after a write to $what" $status 3
+	grep -q "somebody else.*${what##*/}" "$dir/out" || { cat "$dir/out"; fail "no word of $what"; }
+	expect "complete after a write to $what" "$(info 'i["complete"]')" False
+	as_before "a write to $what"
+done
+
+echo "== of two that start at once, one records"
+for round in 1 2 3; do
+	"$blkbox" record --source ftrace --force -o "$log.1" -w 300ms "$device" >"$dir/out.1" 2>&1 &
+	first=$!
+	"$blkbox" record --source ftrace --force -o "$log.2" -w 300ms "$other" >"$dir/out.2" 2>&1 &
+	second=$!
+	statuses=
+	for pid in $first $second; do
+		status=0
+		wait $pid || status=$?
+		statuses="$statuses $status"
+	done
+	case $statuses in
+	" 0 1" | " 1 0") ;;
+	*) cat "$dir/out.1" "$dir/out.2"; fail "statuses$statuses" ;;
+	esac
+	cat "$dir/out.1" "$dir/out.2" | grep -q "records through ftrace already" || {
+		cat "$dir/out.1" "$dir/out.2"
+		fail "the one that was refused does not hear why"
+	}
+	as_before "two that start at once, round $round"
+done
+
+echo "== a guardian that is stopped holds nobody up"
+start
+guardian=$(pgrep -x blkbox-guard -n)
+kill -STOP "$guardian"
+kill -INT $recorder
+for _ in $(seq 100); do kill -0 $recorder 2>/dev/null || break; sleep 0.1; done
+kill -CONT "$guardian"
+kill -0 $recorder 2>/dev/null && fail "the recorder waits for its guardian"
+wait $recorder || fail "exit status $? with a guardian that is stopped"
+recorder=
+as_before "a stopped guardian"
+
 echo "== a reader that does not read holds nobody up"
 mkfifo "$dir/pipe"
 sleep 300 <"$dir/pipe" &
