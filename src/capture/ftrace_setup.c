@@ -164,7 +164,7 @@ static void put_back(void *context)
 	/* While somebody reads the buffer, its tracer cannot be changed. */
 	for (int i = 0; i < TRIES && tracing_state_recover(source->root, NULL) == -EBUSY; i++) {
 		/* Another recorder has put it back, and changed it anew. */
-		if (tracing_state_left(source->root) <= 0)
+		if (tracing_state_user(source->root, NULL) != 1)
 			break;
 		sleep(1);
 	}

@@ -3,11 +3,16 @@
 
 #include "lockdown.h"
 #include "mounts.h"
+#include "tracing_state.h"
 #include "tracing_users.h"
 
 #include <limits.h>
 #include <linux/capability.h>
 #include <string.h>
+
+#define NEED_TEXT_LEFT                                                                          \
+	"a recorder that is dead has left its settings; the next recording, or 'blkbox stop', " \
+	"puts them back"
 
 struct need *need_add(struct preflight *preflight, const char *name, unsigned scope)
 {
@@ -145,10 +150,20 @@ static int need_lockdown(const struct sysroot *root, const struct kernel_ops *ke
 static int need_tracer_off(const struct sysroot *root, struct preflight *preflight)
 {
 	struct need *need = need_add(preflight, "blk tracer off", NEED_FOR_RELAY);
+	char tracefs[PATH_MAX];
 	int r;
 
 	if (!need)
 		return -ENOMEM;
+	if (tracing_state_user(root, NULL) == 1) {
+		why_set(&need->why, 0, NEED_TEXT_LEFT);
+		return 0;
+	}
+	if (tracefs_find(root, tracefs, sizeof(tracefs), NULL) < 0) {
+		need->state = NEED_UNKNOWN;
+		why_set(&need->why, 0, "cannot be told without tracefs");
+		return 0;
+	}
 	r = preflight_tracer_conflict(root, &need->why);
 	if (r < 0)
 		need_fails(need, r);
@@ -183,7 +198,11 @@ static int check_tracefs(const struct sysroot *root, const struct kernel_ops *ke
 	if (!has_word(tracers, "blk"))
 		return why_set(why, -ENODEV,
 			       "the kernel has no blk tracer (CONFIG_BLK_DEV_IO_TRACE)");
-	r = tracing_users_check(root, kernel, path, debugfs, why);
+	r = tracing_state_user(root, why);
+	if (r == 1)
+		return why_set(why, 0, NEED_TEXT_LEFT);
+	if (r >= 0)
+		r = tracing_users_check(root, kernel, path, debugfs, why);
 	return r < 0 ? r : why_set(why, 0, "mounted at %s, its blk tracer is free", path);
 }
 
@@ -222,7 +241,7 @@ static int need_delay_accounting(const struct sysroot *root, struct preflight *p
 		need_fails(need, -EOPNOTSUPP);
 		why_set(&need->why, 0,
 			"off; 'sysctl kernel.task_delayacct=1' switches it on, for tasks that "
-			"start later; 'blkbox stall' needs it, recording does not");
+			"start later; recording does not need it");
 	} else {
 		why_set(&need->why, 0, "on");
 	}

@@ -4,6 +4,7 @@
 #include "lockdown.h"
 #include "mounts.h"
 #include "needs.h"
+#include "tracing_state.h"
 
 #include <limits.h>
 #include <string.h>
@@ -21,6 +22,8 @@ int preflight_tracer_conflict(const struct sysroot *root, struct why *why)
 	    sysroot_read(root, tracer, sizeof(tracer), "%s/current_tracer", tracefs) < 0 ||
 	    strcmp(tracer, "blk") != 0)
 		return 0;
+	if (tracing_state_user(root, why) == -EBUSY)
+		return -EBUSY;
 	return why_set(why, -EBUSY, tracer_conflict, tracefs);
 }
 

@@ -326,6 +326,18 @@ static void relay_sample_drops(struct trace_source *source, bool at_stop)
 	relay->online_cpus = online > 0 ? (size_t)online : 0;
 }
 
+/* A disk that is being removed has no size any more, then no entry. */
+static bool was_removed(const struct sysroot *root, const struct block_device *device)
+{
+	unsigned dev_major = major(device->number), dev_minor = minor(device->number);
+	uint64_t sectors;
+
+	return !sysroot_exists(root, "/sys/dev/block/%u:%u", dev_major, dev_minor) ||
+	       (sysroot_read_u64(root, &sectors, "/sys/dev/block/%u:%u/size", dev_major,
+				 dev_minor) >= 0 &&
+		!sectors);
+}
+
 static int relay_check(struct trace_source *source, struct why *why)
 {
 	struct relay_source *relay = to_relay(source);
@@ -339,8 +351,7 @@ static int relay_check(struct trace_source *source, struct why *why)
 
 		if (relay->owners[i] != RELAY_OURS || still_ours(relay, i))
 			continue;
-		if (!sysroot_exists(source->root, "/sys/dev/block/%u:%u", major(device->number),
-				    minor(device->number)))
+		if (was_removed(source->root, device))
 			return why_set(why, -ENODEV, "%s was removed while it was recorded",
 				       source->log_devices[i].name);
 		return why_set(why, -EBUSY,

@@ -76,6 +76,7 @@ static void report_shared(struct session *session, struct channel_report *channe
 		source->ops->count(source, channel->id.cpu, i, &total);
 		channel->total.events += total.events;
 		channel->total.notes += total.notes;
+		channel->total.bytes += total.bytes;
 		if (session->device_reports)
 			add_total(&session->device_reports[i], &total);
 	}
@@ -98,7 +99,8 @@ static void report_channels(struct session *session, struct session_report *repo
 		channel->full_waits = channels[i]->full_waits;
 		report->full_waits += channel->full_waits;
 		if (session->source->ops->count) {
-			channel->total.events = channel->total.notes = 0;
+			/* Records, not the pages that they came in. */
+			channel->total = (struct log_total){.channel = channel->total.channel};
 			report_shared(session, channel);
 		} else if (device < session->n_devices && session->device_reports) {
 			add_total(&session->device_reports[device], &channel->total);

@@ -12,10 +12,6 @@ static int choose_kind(struct session *session, enum source_kind *ret, struct wh
 	struct why reason = {""};
 	int r;
 
-	/* A recorder that died may have left the tracer on; one that lives takes all events. */
-	r = tracing_state_recover(session->root, &reason);
-	if (r == -EBUSY)
-		return why_set(why, r, "%s", reason.text);
 	r = preflight_run(session->root, session->kernel, session->trace.debugfs, session->devices,
 			  session->n_devices, &preflight, why);
 	if (r >= 0)
@@ -32,8 +28,13 @@ static int choose_kind(struct session *session, enum source_kind *ret, struct wh
 int session_choose_source(struct session *session, struct trace_source **ret, struct why *why)
 {
 	enum source_kind kind = session->kind;
-	int r = kind == SOURCE_AUTO ? choose_kind(session, &kind, why) : 0;
+	struct why reason = {""};
+	int r;
 
+	/* A recorder that died may have left the tracer on; one that lives takes all events. */
+	if (tracing_state_recover(session->root, &reason) == -EBUSY)
+		return why_set(why, -EBUSY, "%s", reason.text);
+	r = kind == SOURCE_AUTO ? choose_kind(session, &kind, why) : 0;
 	if (r < 0)
 		return r;
 	r = kind == SOURCE_FTRACE ? ftrace_source_create(ret) : relay_source_create(ret);

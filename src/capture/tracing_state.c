@@ -307,16 +307,15 @@ static int load_of_this_boot(const struct sysroot *root, struct tracing_state *s
 	return 0;
 }
 
-static int recover(const struct sysroot *root, struct why *why)
+/* As tracing_state_user(); 1: *@ret is that state. */
+static int load_left(const struct sysroot *root, struct tracing_state *ret, struct why *why)
 {
-	_cleanup_(tracing_state_deinit) struct tracing_state state = {0};
 	struct process owner;
-	int r = load_of_this_boot(root, &state), alive;
+	int r = load_of_this_boot(root, ret), alive;
 
 	if (r == 0)
 		return 0;
-	alive = r < 0 ? r : owner_is_alive(root, &state, &owner);
-	/* Kept: it is the only note of what is to be put back. */
+	alive = r < 0 ? r : owner_is_alive(root, ret, &owner);
 	if (alive < 0)
 		return why_errno(why, alive,
 				 "cannot find out what an earlier recorder left in "
@@ -326,6 +325,17 @@ static int recover(const struct sysroot *root, struct why *why)
 			       "%s (process %d) records through ftrace already, which serves one "
 			       "recording at a time",
 			       owner.name, (int)owner.pid);
+	return 1;
+}
+
+static int recover(const struct sysroot *root, struct why *why)
+{
+	_cleanup_(tracing_state_deinit) struct tracing_state state = {0};
+	int r = load_left(root, &state, why);
+
+	/* On failure it is kept: it is the only note of what is to be put back. */
+	if (r <= 0)
+		return r;
 	r = tracing_state_restore(root, &state, why);
 	return r < 0 ? r : 1;
 }
@@ -372,19 +382,9 @@ int tracing_state_recover(const struct sysroot *root, struct why *why)
 	return tracing_state_claim(root, &fd, why);
 }
 
-int tracing_state_left(const struct sysroot *root)
+int tracing_state_user(const struct sysroot *root, struct why *why)
 {
 	_cleanup_(tracing_state_deinit) struct tracing_state state = {0};
-	char boot_id[BOOT_ID_BYTES];
-	struct process owner;
-	int r = tracing_state_load(root, &state);
 
-	if (r >= 0)
-		r = boot_id_read(root, boot_id);
-	if (r < 0)
-		return r == -ENOENT || r == -EINVAL ? 0 : r;
-	if (strcmp(boot_id, state.boot_id) != 0)
-		return 0;
-	r = owner_is_alive(root, &state, &owner);
-	return r < 0 ? r : !r;
+	return load_left(root, &state, why);
 }

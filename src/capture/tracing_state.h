@@ -83,8 +83,11 @@ int tracing_state_recover(const struct sysroot *root, struct why *why);
  * waited for, a few seconds at most.
  */
 int tracing_state_claim(const struct sysroot *root, int *ret, struct why *why);
-/** 1 = a dead recorder's changes are there still, 0 = none are, or -errno. Nothing is changed. */
-int tracing_state_left(const struct sysroot *root);
+/**
+ * Whose changes are there now: 0 = nobody's, 1 = those of a recorder that is dead, -EBUSY = those
+ * of one that lives, with the sentence; or it cannot be known. Nothing of it is changed.
+ */
+int tracing_state_user(const struct sysroot *root, struct why *why);
 
 /** Notes it on disk, whole or not at all. */
 int tracing_state_store(const struct sysroot *root, const struct tracing_state *state);

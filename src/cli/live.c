@@ -61,6 +61,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!live->n_devices && !live->text.legend)
 			argp_error(state, "which device?");
+		if (live->filter.to.is_set && !live->filter.to.is_wall && !live->filter.to.ns)
+			argp_error(state, "-w: the time must be longer than 0");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -312,7 +312,9 @@ static int run_recorder(struct recorder *recorder, const char *name, int argc, c
 	if (record_output_is_stdout(&recorder->args))
 		let_signals_end_us();
 	r = session_stop(recorder->session, reason, &report, &why);
-	if (r < 0)
+	if (r == -EPIPE && recorder->args.format == RECORD_STREAM)
+		message("standard output: its reader has gone, which ended the recording");
+	else if (r < 0)
 		output_failed(name, recorder->args.output, r, &why);
 	record_report_end(&report, &recorder->args, &recorder->output, recorded_ns);
 	/* The recording was over before the command was: its status still counts. */

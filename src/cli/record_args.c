@@ -28,7 +28,9 @@ static const struct argp_option options[] = {
 	{"input-devs", 'I', "FILE", 0, "Devices from FILE, one a line; '-' for standard input", 1},
 	{"act-mask", 'a', "NAME[,NAME]", 0,
 	 "Only these categories of events: read, write, flush, sync, queue, requeue, issue, "
-	 "complete, fs, pc, notify, ahead, meta, discard, drv_data, fua",
+	 "complete, fs, pc, notify, ahead, meta, discard, drv_data, fua; kernels with protocol 2 "
+	 "also: zone_append, zone_reset, zone_reset_all, zone_finish, zone_open, zone_close, "
+	 "write_zeroes",
 	 1},
 	{"set-mask", 'A', "HEX", 0, "The same as a hexadecimal mask", 1},
 	{"pid", OPT_PID, "TID", 0,
@@ -155,8 +157,8 @@ static void parse_buffer_bytes(struct record_args *args, struct argp_state *stat
 	uint64_t bytes = 0;
 
 	check(size_parse(arg, 1024, &bytes, &why), state, "-b", &why);
-	if (!bytes || bytes > UINT32_MAX)
-		argp_error(state, "-b: %s is not between 4 KiB and 4 GiB", arg);
+	if (bytes < 4096 || bytes > UINT32_MAX)
+		argp_error(state, "-b: %s is not between 4 and 4194303 KiB", arg);
 	args->session.trace.buffer_bytes = (uint32_t)bytes;
 }
 
@@ -171,6 +173,20 @@ static void parse_sectors(struct record_args *args, struct argp_state *state, ch
 	/* The kernel takes 0 for "to the end". */
 	if (!range.last)
 		argp_error(state, "--sectors: the last sector cannot be 0");
+}
+
+/* The kernel compares with one number; one that nobody has now will be anybody's. */
+static void parse_pid(struct record_args *args, struct argp_state *state, char *arg)
+{
+	uint32_t pid = parse_u32(state, "--pid", arg);
+	char path[32];
+
+	if (args->session.trace.pid && args->session.trace.pid != pid)
+		argp_error(state, "--pid: the kernel takes one thread, not two");
+	snprintf(path, sizeof(path), "/proc/%u", pid);
+	if (access(path, F_OK) < 0)
+		argp_error(state, "--pid: there is no process or thread %u", pid);
+	args->session.trace.pid = pid;
 }
 
 static void parse_time(struct record_args *args, struct argp_state *state, char *arg)
@@ -206,6 +222,21 @@ static void parse_protocol(struct record_args *args, struct argp_state *state, c
 	args->protocol = arg[0] - '0';
 }
 
+/* Found out at the end, it would be too late. */
+static void check_names(const struct record_args *args, struct argp_state *state)
+{
+	const char *output = args->output;
+
+	if (output && (!*output || output[strlen(output) - 1] == '/'))
+		argp_error(state, "-o: '%s' is no name of a file; for a directory there is -D",
+			   output);
+	if (args->directory && !*args->directory)
+		argp_error(state, "-D: the name of the directory is empty");
+	if (args->directory && output && *output == '/')
+		argp_error(state, "-D %s makes no sense with -o %s, which says where it goes",
+			   args->directory, output);
+}
+
 static void finish(struct parse *parse, struct argp_state *state)
 {
 	struct record_args *args = parse->args;
@@ -219,6 +250,7 @@ static void finish(struct parse *parse, struct argp_state *state)
 			argp_error(state, "--format makes no sense with -o -");
 		args->format = RECORD_STREAM;
 	}
+	check_names(args, state);
 	if (args->protocol && args->format == RECORD_LOG)
 		argp_error(
 			state,
@@ -276,6 +308,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case 'n':
 		args->session.trace.buffer_count = parse_u32(state, "-n", arg);
+		if (args->session.trace.buffer_count < 2)
+			argp_error(state, "-n: there must be 2 sub-buffers at least");
 		break;
 	case 'w':
 		parse_time(args, state, arg);
@@ -290,7 +324,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		args->session.trace.debugfs = arg;
 		break;
 	case OPT_PID:
-		args->session.trace.pid = parse_u32(state, "--pid", arg);
+		parse_pid(args, state, arg);
 		break;
 	case OPT_SECTORS:
 		parse_sectors(args, state, arg);

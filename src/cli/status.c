@@ -198,7 +198,7 @@ int cmd_status(int argc, char **argv)
 	keep_wanted(&traces, devices, args.n_devices);
 	if (traces.n && traces.no_debugfs.text[0])
 		message("what debugfs tells is missing: %s", traces.no_debugfs.text);
-	settings_left = tracing_state_left(&root) > 0;
+	settings_left = tracing_state_user(&root, NULL) == 1;
 	if (settings_left)
 		message("ftrace's settings are as a recorder left them that is dead; 'blkbox stop' "
 			"puts "

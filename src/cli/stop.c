@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
 
+#include "state.h"
 #include "traces.h"
 #include "tracing_state.h"
 
@@ -65,6 +66,7 @@ static int stop_one(const struct sysroot *root, const char *spec, bool force, st
 		return r;
 	trace = traces_find(&traces, device.disk);
 	if (!trace) {
+		state_remove_dead(root, device.disk);
 		message("%s has no trace", device.name);
 		return 0;
 	}
@@ -78,9 +80,11 @@ static int stop_one(const struct sysroot *root, const char *spec, bool force, st
 static int put_settings_back(const struct sysroot *root, size_t n_devices)
 {
 	struct why why = {""};
-	int r = tracing_state_left(root);
+	int r = tracing_state_user(root, &why);
 
-	if (r > 0)
+	if (r == -EBUSY)
+		r = 0;
+	if (r == 1)
 		r = tracing_state_recover(root, &why);
 	if (r < 0)
 		return failed("stop", &why);

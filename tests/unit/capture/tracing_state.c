@@ -427,13 +427,13 @@ Test(tracing_state, what_is_left_is_told)
 {
 	struct tracing_state state;
 
-	cr_expect_eq(tracing_state_left(&tree.root), 0);
+	cr_expect_eq(tracing_state_user(&tree.root, NULL), 0);
 	change_all(&state);
-	cr_expect_eq(tracing_state_left(&tree.root), 0, "its owner lives");
+	cr_expect_eq(tracing_state_user(&tree.root, &why), -EBUSY, "its owner lives");
 	write_process(getpid(), "other", 9999);
-	cr_expect_eq(tracing_state_left(&tree.root), 1);
+	cr_expect_eq(tracing_state_user(&tree.root, NULL), 1);
 	expect_file(TRACEFS "/current_tracer", "blk");
 	cr_assert_eq(tracing_state_recover(&tree.root, &why), 1);
-	cr_expect_eq(tracing_state_left(&tree.root), 0);
+	cr_expect_eq(tracing_state_user(&tree.root, NULL), 0);
 	tracing_state_deinit(&state);
 }
