@@ -111,24 +111,25 @@ int aside_commit(struct aside *aside, bool force, struct why *why)
 	r = renameat2(AT_FDCWD, aside->part, AT_FDCWD, aside->path, flags);
 	if (r < 0 && errno == EINVAL && flags) /* not every file system knows the flag */
 		r = rename(aside->part, aside->path);
-	if (r < 0)
+	if (r < 0) {
+		aside->stays = true;
 		return why_errno(why, -errno, "cannot rename %s to %s", aside->part, aside->path);
+	}
+	free(take_ptr(aside->part));
 	return 0;
 }
 
 void aside_keep(struct aside *aside)
 {
 	close_keep_errno(take_fd(&aside->fd));
+	aside->stays = true;
 }
 
 void aside_deinit(struct aside *aside)
 {
-	if (aside->fd >= 0) {
-		close_keep_errno(aside->fd);
-		if (aside->part)
-			unlink(aside->part);
-	}
-	aside->fd = -1;
+	close_keep_errno(take_fd(&aside->fd));
+	if (aside->part && !aside->stays)
+		unlink(aside->part);
 	free(aside->path);
 	free(aside->part);
 	aside->path = aside->part = NULL;

@@ -13,7 +13,8 @@
 struct aside {
 	int fd; /* -1 = not open */
 	char *path;
-	char *part; /* NULL: PATH is a pipe or a device, written directly */
+	char *part; /* NULL: PATH is a pipe or a device, written directly, or has got its name */
+	bool stays; /* the .part file does */
 };
 
 /**
@@ -23,11 +24,11 @@ struct aside {
  * behind it.
  */
 int aside_open(struct aside *aside, const char *path, bool force, struct why *why);
-/** Closes and renames. On failure the .part file stays, with what could be written. */
+/** Closes and renames. If only the name cannot be had, the .part file, which is whole, stays. */
 int aside_commit(struct aside *aside, bool force, struct why *why);
-/** Closes, and leaves the .part file where it is. */
+/** Closes, and leaves the .part file where it is, whole or not. */
 void aside_keep(struct aside *aside);
-/** Frees; an uncommitted file is removed. */
+/** Frees; a .part file that does not stay is removed. */
 void aside_deinit(struct aside *aside);
 
 #endif

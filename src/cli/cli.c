@@ -117,6 +117,13 @@ int finish_out(const char *command, struct out *out, int status)
 	return r < 0 ? with_lost_output(command, status, r) : status;
 }
 
+char *output_argument(char *argument, struct argp_state *state)
+{
+	if (!*argument)
+		argp_error(state, "-o: the name of the output is empty");
+	return argument;
+}
+
 static void print_version(FILE *stream, struct argp_state *state)
 {
 	(void)state;

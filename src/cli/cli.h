@@ -68,11 +68,15 @@ void check_stdout_at_exit(void);
 struct out;
 int finish_out(const char *command, struct out *out, int status);
 
+struct argp;
+struct argp_state;
+/** The argument of -o, which must not be empty (exits with STATUS_USAGE if it is). */
+char *output_argument(char *argument, struct argp_state *state);
+
 /**
  * argp_parse() with this program's habits: "blkbox COMMAND" in its messages, --help and --version.
  * Exits with STATUS_USAGE when the arguments are wrong, with 0 after --help and --version.
  */
-struct argp;
 void parse_arguments(const struct argp *argp, int argc, char **argv, unsigned flags, void *input);
 
 #endif

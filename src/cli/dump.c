@@ -48,7 +48,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		state->child_inputs[1] = &dump->filter;
 		return 0;
 	case 'o':
-		dump->output = argument;
+		dump->output = output_argument(argument, state);
 		return 0;
 	case KEY_FORCE:
 		dump->force = true;
@@ -128,7 +128,9 @@ static int dump_all(const struct dump *dump, struct recording *recording, struct
 
 	if (!dump->output || !strcmp(dump->output, "-"))
 		return dump_to(STDOUT_FILENO, dump, recording, why);
-	r = aside_open(&aside, dump->output, dump->force, why);
+	r = reading_spares(recording, dump->output, why);
+	if (r == 0)
+		r = aside_open(&aside, dump->output, dump->force, why);
 	if (r == 0)
 		r = dump_to(aside.fd, dump, recording, why);
 	if (r == 0)

@@ -97,7 +97,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 			argp_error(state, "there is no format '%s'", argument);
 		return 0;
 	case 'o':
-		options->output = argument;
+		options->output = output_argument(argument, state);
 		return 0;
 	case KEY_FORCE:
 		options->force = true;

@@ -5,6 +5,7 @@
 #include "blktrace_out.h"
 #include "cli.h"
 #include "process_notes.h"
+#include "reading.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -112,6 +113,11 @@ static int check_names(const struct recording *recording, struct why *why)
 	return 0;
 }
 
+static int may_write(const void *context, const char *path, struct why *why)
+{
+	return reading_spares(context, path, why);
+}
+
 static int write_files(const struct export_options *options, struct recording *recording,
 		       struct blktrace_counts *counts, struct why *why)
 {
@@ -125,6 +131,7 @@ static int write_files(const struct export_options *options, struct recording *r
 	r = blktrace_files_create(options->output, options->force, &files);
 	if (r < 0)
 		return why_set(why, r, "no memory");
+	blktrace_files_ask(files, may_write, recording);
 	if (is_plain_copy(options, recording))
 		return copy_all(recording, files, why);
 	r = blktrace_split_create(take_ptr(files), options->protocol, device_name, recording,
@@ -159,7 +166,9 @@ static int write_stream(const struct export_options *options, struct recording *
 
 	if (!strcmp(options->output, "-"))
 		return write_stream_to(STDOUT_FILENO, options, recording, counts, why);
-	r = aside_open(&aside, options->output, options->force, why);
+	r = reading_spares(recording, options->output, why);
+	if (r == 0)
+		r = aside_open(&aside, options->output, options->force, why);
 	if (r == 0)
 		r = write_stream_to(aside.fd, options, recording, counts, why);
 	if (r == 0)

@@ -25,6 +25,22 @@ int reading_open(const char *command, char *const *paths, size_t n, struct recor
 	return STATUS_OK;
 }
 
+int reading_spares(const struct recording *recording, const char *path, struct why *why)
+{
+	_cleanup_free_ char *part = NULL;
+
+	if (asprintf(&part, "%s.part", path) < 0)
+		return why_set(why, -ENOMEM, "no memory");
+	for (size_t i = 0; i < recording_inputs(recording); i++) {
+		const struct input *input = recording_input(recording, i);
+
+		if (input_reads(input, path) || input_reads(input, part))
+			return why_set(why, -EEXIST, "%s is read from: writing %s would replace it",
+				       input_name(input), path);
+	}
+	return 0;
+}
+
 static void tell(void *context, const char *sentence)
 {
 	fprintf(stderr, "blkbox %s: ", (const char *)context);

@@ -14,6 +14,9 @@ void allow_many_files(void);
 /** Opens; on failure the sentence is on stderr. STATUS_OK or STATUS_FAILED. */
 int reading_open(const char *command, char *const *paths, size_t n, struct recording **ret);
 
+/** -EEXIST with a sentence if writing @path (or @path.part) would replace what is being read. */
+int reading_spares(const struct recording *recording, const char *path, struct why *why);
+
 /**
  * Tells on stderr what is wrong with the recording, and if it is empty.
  * STATUS_OK, or STATUS_INCOMPLETE if anything is cut off, damaged, skipped or dropped.

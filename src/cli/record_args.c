@@ -315,7 +315,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_time(args, state, arg);
 		break;
 	case 'o':
-		args->output = arg;
+		args->output = output_argument(arg, state);
 		break;
 	case 'D':
 		args->directory = arg;

@@ -114,6 +114,8 @@ static int open_live(struct record_output *output, const struct record_args *arg
 		if (r >= 0)
 			r = blktrace_split_create(files, args->protocol, live_sink_device_name,
 						  output->live, &output->counts, &sink);
+		if (r >= 0)
+			output->split = files;
 	}
 	if (r < 0)
 		return why_errno(why, r, "cannot write the events");
@@ -171,12 +173,16 @@ void record_output_discard(struct record_output *output)
 		log_sink_discard(output->log);
 	if (output->files)
 		files_sink_discard(output->files);
+	output->split = NULL;
 }
 
 void record_output_deinit(struct record_output *output)
 {
 	log_sink_destroy(output->log);
 	files_sink_destroy(output->files);
+	/* A recording that failed on the way keeps what it has. */
+	if (output->split)
+		blktrace_files_keep(output->split);
 	live_sink_destroy(output->live);
 }
 

@@ -15,6 +15,7 @@ struct record_output {
 	struct log_sink *log;	       /* RECORD_LOG */
 	struct files_sink *files;      /* RECORD_BLKTRACE */
 	struct live_sink *live;	       /* RECORD_STREAM; RECORD_BLKTRACE with another protocol */
+	struct blktrace_files *split;  /* what @live writes into; NULL: no files */
 	struct blktrace_counts counts; /* of what @live writes */
 	bool to_stdout;
 	struct scene scene; /* of RECORD_TEXT */

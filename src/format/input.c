@@ -86,7 +86,7 @@ static int check_records(const char *name, const uint8_t *bytes, size_t n, struc
 	bool note;
 	enum wire_status status = wire_measure(bytes, n, &size, &note);
 
-	if (n == 0 || status == WIRE_OK || wire_resync(bytes, n, 0) < n)
+	if (status == WIRE_OK || wire_resync(bytes, n, 0) < n)
 		return 0;
 	if (status == WIRE_BAD_VERSION)
 		return why_set(why, -ENOTSUP,
@@ -140,6 +140,8 @@ static int open_file(struct input *input, const char *path, int fd, struct why *
 	n = pread(own_fd, bytes, LOOK_BYTES, 0);
 	if (n < 0)
 		return why_errno(why, -errno, "cannot read %s", input->name);
+	if (n == 0)
+		return why_set(why, -EBADMSG, "%s is empty: that is no recording", input->name);
 	r = check_records(input->name, bytes, (size_t)n, why);
 	if (r < 0)
 		return r;
@@ -157,7 +159,6 @@ static int open_any(struct input *input, const char *path, struct why *why)
 {
 	bool is_stdin = !strcmp(path, "-");
 	_cleanup_close_ int fd = -1;
-	struct stat st;
 	int r;
 
 	if (!*path)
@@ -168,17 +169,17 @@ static int open_any(struct input *input, const char *path, struct why *why)
 		return why_errno(why, -errno, "cannot read standard input");
 	if (fd < 0)
 		return open_base(input, path, -errno, why);
-	if (fstat(fd, &st) < 0)
+	if (fstat(fd, &input->st) < 0)
 		return why_errno(why, -errno, "cannot stat %s", input->name);
-	if (S_ISDIR(st.st_mode))
+	if (S_ISDIR(input->st.st_mode))
 		return why_set(why, -EISDIR,
 			       "%s is a directory; name a log, or the base name of a blktrace set",
 			       path);
-	if (S_ISBLK(st.st_mode))
+	if (S_ISBLK(input->st.st_mode))
 		return why_set(why, -EBADMSG,
 			       "%s is a block device, not a recording; 'blkbox record' traces it",
 			       path);
-	if (!S_ISREG(st.st_mode) || (is_stdin && lseek(fd, 0, SEEK_CUR) != 0)) {
+	if (!S_ISREG(input->st.st_mode) || (is_stdin && lseek(fd, 0, SEEK_CUR) != 0)) {
 		int spool;
 
 		r = input_spool(fd, input->name, &spool, why);
@@ -202,6 +203,24 @@ int input_open(const char *path, struct input **ret, struct why *why)
 		return r;
 	*ret = take_ptr(input);
 	return 0;
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+bool input_reads(const struct input *input, const char *path)
+{
+	struct stat st, other;
+
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return false;
+	for (size_t i = 0; input->kind == INPUT_SET && i < input->n_channels; i++) {
+		if (fstat(input->fds[i], &other) == 0 && is_same_file(&st, &other))
+			return true;
+	}
+	return input->kind != INPUT_SET && is_same_file(&st, &input->st);
 }
 
 enum input_kind input_kind(const struct input *input)

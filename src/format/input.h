@@ -35,13 +35,15 @@ struct input;
  * @path: as the user gave it; "-" is standard input
  *
  * -ENOENT, -EACCES ...: from the system; -EISDIR; -EBADMSG: no recording; -ENOTSUP: made by a newer
- * program or kernel. An empty file is a recording without events.
+ * program or kernel. An empty file of a set is a CPU without events; by itself it is no recording.
  */
 int input_open(const char *path, struct input **ret, struct why *why);
 void input_close(struct input *input);
 DEFINE_CLEANUP(struct input, input_close);
 
 enum input_kind input_kind(const struct input *input);
+/** True if @path is one of the files that the input is read from. */
+bool input_reads(const struct input *input, const char *path);
 /** As the user gave it; "standard input" for "-". */
 const char *input_name(const struct input *input);
 size_t input_channels(const struct input *input, const struct input_channel **ret);

@@ -8,9 +8,12 @@
 
 #include "input.h"
 
+#include <sys/stat.h>
+
 struct input {
 	enum input_kind kind;
 	char *name;
+	struct stat st;		/* of the file, unless it is INPUT_SET */
 	struct log_reader *log; /* INPUT_LOG */
 	struct log_device *devices;
 	size_t n_devices;

@@ -18,6 +18,8 @@ struct file {
 struct blktrace_files {
 	char *base;
 	bool force;
+	blktrace_may_write may_write; /* may be NULL */
+	const void *context;
 	struct file *files;
 	size_t n;
 };
@@ -37,12 +39,18 @@ int blktrace_files_create(const char *base, bool force, struct blktrace_files **
 	return 0;
 }
 
+void blktrace_files_ask(struct blktrace_files *files, blktrace_may_write may_write,
+			const void *context)
+{
+	files->may_write = may_write;
+	files->context = context;
+}
+
 void blktrace_files_keep(struct blktrace_files *files)
 {
 	for (size_t i = 0; i < files->n; i++) {
-		if (files->files[i].aside.fd < 0)
-			continue;
-		out_flush(&files->files[i].out); /* as far as it goes */
+		if (files->files[i].aside.fd >= 0)
+			out_flush(&files->files[i].out); /* as far as it goes */
 		aside_keep(&files->files[i].aside);
 	}
 }
@@ -96,10 +104,12 @@ static int open_file(struct blktrace_files *files, const char *device, uint32_t 
 
 	*file = (struct file){.aside.fd = -1, .cpu = cpu, .device = strdup(device)};
 	r = file->device ? make_path(files, device, cpu, &path) : -ENOMEM;
+	if (r < 0)
+		why_set(why, r, "no memory");
+	if (r == 0 && files->may_write)
+		r = files->may_write(files->context, path, why);
 	if (r == 0)
 		r = aside_open(&file->aside, path, files->force, why);
-	else
-		why_set(why, r, "no memory");
 	if (r == 0 && out_init(&file->out, file->aside.fd, OUT_ROOM_MAX) < 0)
 		r = why_set(why, -ENOMEM, "no memory");
 	if (r < 0) {
@@ -191,8 +201,10 @@ int blktrace_files_commit(struct blktrace_files *files, struct why *why)
 	for (size_t i = 0; i < files->n; i++) {
 		int r = aside_commit(&files->files[i].aside, files->force, why);
 
-		if (r < 0)
+		if (r < 0) {
+			blktrace_files_keep(files);
 			return r;
+		}
 	}
 	return 0;
 }

@@ -19,6 +19,11 @@ struct blktrace_files;
  * same, in DIR; else BASE.blktrace.CPU, and there can be one device only
  */
 int blktrace_files_create(const char *base, bool force, struct blktrace_files **ret);
+/** Is PATH free to be written? 0, or an error told in @why. */
+typedef int (*blktrace_may_write)(const void *context, const char *path, struct why *why);
+/** Asks @may_write before each file is opened. */
+void blktrace_files_ask(struct blktrace_files *files, blktrace_may_write may_write,
+			const void *context);
 /** Writes out what is buffered and leaves the .part files where they are: a recording that failed.
  */
 void blktrace_files_keep(struct blktrace_files *files);
@@ -34,7 +39,7 @@ int blktrace_files_add(struct blktrace_files *files, const char *device, uint32_
 		       size_t *ret_index, struct why *why);
 int blktrace_files_append(struct blktrace_files *files, size_t index, const void *bytes,
 			  size_t size, struct why *why);
-/** Flushes, closes and renames all. */
+/** Flushes, closes and renames all. If a name cannot be had, the .part files, all whole, stay. */
 int blktrace_files_commit(struct blktrace_files *files, struct why *why);
 
 #endif

@@ -381,7 +381,7 @@ Test(recording, without_events)
 	int tells = 0;
 
 	TRACE(&t, .act = 't', .sector = 1, .t = 5);
-	test_file("nothing", "", 0);
+	test_file("nothing.blktrace.0", "", 0);
 	trace_file(&t, "note");
 	recording = read_one("nothing");
 	cr_assert_eq(got.n, 0);

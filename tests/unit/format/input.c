@@ -159,12 +159,36 @@ Test(input, a_suffix_without_a_name_is_no_set)
 	input_close(input);
 }
 
-Test(input, an_empty_file_is_a_recording_without_events)
+Test(input, an_empty_file_is_a_cpu_without_events_or_no_recording)
+{
+	struct input *input;
+	struct why why = {""};
+
+	test_file("x.blktrace.0", "", 0);
+	cr_assert_eq(input_open(test_path("x"), &input, NULL), 0);
+	cr_assert_eq(read_bytes(input, 0), 0);
+	input_close(input);
+	test_file("empty", "", 0);
+	cr_assert_eq(input_open(test_path("empty"), &input, &why), -EBADMSG);
+	cr_assert_not_null(strstr(why.text, "is empty"), "%s", why.text);
+}
+
+Test(input, knows_its_own_files)
 {
 	struct input *input;
 
-	test_file("empty", "", 0);
-	cr_assert_eq(input_open(test_path("empty"), &input, NULL), 0);
-	cr_assert_eq(read_bytes(input, 0), 0);
+	test_file("x.blktrace.0", trace.bytes, trace.n);
+	test_file("x.blktrace.1", "", 0);
+	test_file("stream", trace.bytes, trace.n);
+	cr_assert_eq(symlink(test_path("x.blktrace.1"), test_path("link")), 0);
+	cr_assert_eq(input_open(test_path("x"), &input, NULL), 0);
+	cr_assert(input_reads(input, test_path("x.blktrace.0")));
+	cr_assert(input_reads(input, test_path("link")));
+	cr_assert_not(input_reads(input, test_path("stream")));
+	cr_assert_not(input_reads(input, test_path("nothing")));
+	input_close(input);
+	cr_assert_eq(input_open(test_path("stream"), &input, NULL), 0);
+	cr_assert(input_reads(input, test_path("stream")));
+	cr_assert_not(input_reads(input, test_path("x.blktrace.0")));
 	input_close(input);
 }

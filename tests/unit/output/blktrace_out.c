@@ -124,3 +124,43 @@ Test(blktrace_out, one_base_is_for_one_device_and_nothing_stays_behind)
 	cr_assert_eq(blktrace_files_add(files, "sda", 0, &index, &why), -EEXIST);
 	blktrace_files_destroy(files);
 }
+
+/* They are whole: only their names could not be had. */
+Test(blktrace_out, a_name_that_was_taken_meanwhile_costs_no_file)
+{
+	struct blktrace_files *files;
+	struct why why = {""};
+	char base[128];
+	size_t index;
+
+	snprintf(base, sizeof(base), "%s/base", test_dir());
+	cr_assert_eq(blktrace_files_create(base, false, &files), 0);
+	for (uint32_t cpu = 0; cpu < 3; cpu++)
+		cr_assert_eq(blktrace_files_add(files, "sda", cpu, &index, &why), 0);
+	test_file("base.blktrace.1", "theirs", 6);
+	cr_assert_eq(blktrace_files_commit(files, &why), -EEXIST);
+	blktrace_files_destroy(files);
+	cr_assert_eq(access(test_path("base.blktrace.0"), F_OK), 0);
+	cr_assert_eq(access(test_path("base.blktrace.1.part"), F_OK), 0);
+	cr_assert_eq(access(test_path("base.blktrace.2.part"), F_OK), 0);
+}
+
+static int never(const void *context, const char *path, struct why *why)
+{
+	return why_set(why, -EEXIST, "%s: %s", (const char *)context, path);
+}
+
+Test(blktrace_out, a_file_that_is_not_free_is_not_opened)
+{
+	struct blktrace_files *files;
+	struct why why = {""};
+	size_t index;
+
+	test_dir();
+	cr_assert_eq(blktrace_files_create(test_path("base"), true, &files), 0);
+	blktrace_files_ask(files, never, "no");
+	cr_assert_eq(blktrace_files_add(files, "sda", 0, &index, &why), -EEXIST);
+	cr_assert_not_null(strstr(why.text, "/base.blktrace.0"), "%s", why.text);
+	blktrace_files_destroy(files);
+	cr_assert_neq(access(test_path("base.blktrace.0.part"), F_OK), 0);
+}
