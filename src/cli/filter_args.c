@@ -204,7 +204,7 @@ static int add_mask(struct filter *filter, int key, const char *text, struct why
 	int r = key == 'A' ? mask_parse_hex(text, &mask, why) : mask_parse_names(text, &mask, why);
 
 	if (r == 0)
-		filter->mask = key == 'A' ? mask : filter->mask | mask;
+		filter->mask |= mask;
 	return r;
 }
 

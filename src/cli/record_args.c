@@ -131,13 +131,11 @@ static void parse_mask(struct record_args *args, struct argp_state *state, int k
 	struct why why = {""};
 	uint32_t mask = 0;
 
-	if (key == 'a') {
+	if (key == 'a')
 		check(mask_parse_names(arg, &mask, &why), state, "-a", &why);
-		args->session.trace.mask |= mask;
-	} else {
+	else
 		check(mask_parse_hex(arg, &mask, &why), state, "-A", &why);
-		args->session.trace.mask = mask;
-	}
+	args->session.trace.mask |= mask;
 }
 
 static uint32_t parse_u32(struct argp_state *state, const char *option, const char *text)

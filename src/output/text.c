@@ -51,8 +51,12 @@ static int text_event(struct sink *sink, const struct merge_item *item, struct w
 static int text_left_out(struct sink *sink, const struct merge_item *item, struct why *why)
 {
 	struct text_sink *text = (struct text_sink *)sink;
+	struct track_time ignored;
 	int r = text_stats_left_out(text->stats, item->tag, &item->event);
 
+	/* The stages of an I/O begin with events that need not be shown. */
+	if (r == 0 && text->track)
+		r = text_track_event(text->track, item->tag, &item->event, &ignored);
 	return r < 0 ? why_set(why, r, "no memory") : 0;
 }
 
