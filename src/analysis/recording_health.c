@@ -50,6 +50,46 @@ static void tell_channel(struct teller *teller, const struct input_channel *chan
 		     channel->name, health->missing_bytes, health->gaps);
 }
 
+/* Numbers that repeat or step back: out of order, there twice, or two runs in one file. */
+static void tell_steps(struct teller *teller, const char *where, const struct sequence_count *count)
+{
+	bool whole = teller->whole;
+
+	if (count->repeats || count->backwards)
+		tell(teller,
+		     "%s: %" PRIu64
+		     " events repeat the sequence number in front of them, and %" PRIu64
+		     " step back: they are out of order or there twice",
+		     where, count->repeats, count->backwards);
+	/* Nothing is missing. */
+	teller->whole = whole;
+}
+
+static void tell_sequence(struct teller *teller, const struct recording *recording, size_t tag,
+			  const struct survey *survey)
+{
+	const struct part *part = &recording->parts[tag];
+	const struct sequence_count *counts;
+	size_t n = sequence_counts(survey->sequence, &counts);
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t gap_ns = counts[i].first_gap_ns + (uint64_t)part->shift_ns -
+				  recording->info.start_ns;
+		char where[WHY_MAX / 2];
+
+		snprintf(where, sizeof(where), "%s: CPU %u of %s", input_name(part->input),
+			 counts[i].cpu,
+			 recording_device_name(recording, (uint32_t)tag, counts[i].device));
+		if (counts[i].gaps)
+			tell(teller,
+			     "%s: %" PRIu64 " sequence numbers are missing in %" PRIu64
+			     " places; the first is in front of %" PRIu64 ".%09" PRIu64 " s",
+			     where, counts[i].missing, counts[i].gaps, gap_ns / 1000000000,
+			     gap_ns % 1000000000);
+		tell_steps(teller, where, &counts[i]);
+	}
+}
+
 static void tell_log_sentence(void *context, const char *sentence)
 {
 	tell(context, "%s", sentence);
@@ -76,8 +116,10 @@ bool recording_health(const struct recording *recording, recording_tell function
 
 		input_channels(part->input, &channels);
 		tell_log(&teller, part->input);
-		for (size_t i = 0; i < part->n_surveys; i++)
+		for (size_t i = 0; i < part->n_surveys; i++) {
 			tell_channel(&teller, &channels[i], &part->surveys[i].health);
+			tell_sequence(&teller, recording, p, &part->surveys[i]);
+		}
 	}
 	if (recording->info.dropped)
 		tell(&teller, "the kernel dropped %" PRIu64 " events in %zu windows of time",

@@ -163,7 +163,7 @@ static int add_event(struct survey *s, const struct blkbox_event *event, struct 
 	device->events++;
 	if (event->time_ns < s->first_event_ns)
 		s->first_event_ns = event->time_ns;
-	return 0;
+	return sequence_add(s->sequence, 0, event);
 }
 
 int survey_channel(struct survey *survey, struct decoder *decoder, struct names *names,
@@ -173,6 +173,8 @@ int survey_channel(struct survey *survey, struct decoder *decoder, struct names 
 	int r;
 
 	*survey = (struct survey){.first_event_ns = UINT64_MAX, .first_ns = UINT64_MAX};
+	if (sequence_create(&survey->sequence) < 0)
+		return why_set(why, -ENOMEM, "no memory");
 	while ((r = decoder_next(decoder, &event, why)) > 0) {
 		r = add_event(survey, &event, names);
 		if (r == -E2BIG)
@@ -189,6 +191,7 @@ int survey_channel(struct survey *survey, struct decoder *decoder, struct names 
 
 void survey_deinit(struct survey *survey)
 {
+	sequence_destroy(survey->sequence);
 	free_places(survey->cpu_places);
 	free_places(survey->device_places);
 	free(survey->cpus);

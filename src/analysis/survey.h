@@ -10,6 +10,7 @@
 #include "decoder.h"
 #include "log_format.h"
 #include "names.h"
+#include "sequence.h"
 
 #include <stdbool.h>
 
@@ -39,8 +40,9 @@ struct survey_cpu {
 
 struct survey {
 	struct decoder_health health;
-	uint64_t first_event_ns; /* the least, without notes; UINT64_MAX if there is none */
-	uint64_t first_ns;	 /* the least of all records; UINT64_MAX if there is none */
+	struct sequence *sequence; /* in the order of the channel */
+	uint64_t first_event_ns;   /* the least, without notes; UINT64_MAX if there is none */
+	uint64_t first_ns;	   /* the least of all records; UINT64_MAX if there is none */
 	uint64_t last_ns;
 	uint64_t newest_ns;
 	uint64_t disorder_ns; /* as above, in the whole channel */

@@ -373,6 +373,56 @@ static void count_tells(void *context, const char *sentence)
 	++*(int *)context;
 }
 
+static void keep_tells(void *context, const char *sentence)
+{
+	char *all = context;
+
+	strcat(all, strstr(sentence, ": CPU"));
+}
+
+/* LOSS-SEQ-GAPS, FMT-NOTE-PID: notes with number 0 in the middle are no step. */
+Test(recording, gaps_and_steps_back_are_told_for_each_cpu)
+{
+	static const uint32_t zero[] = {5, 6, 9, 8, 10, 10, 11};
+	static const uint32_t wrap[] = {0xfffffffe, 0xffffffff, 0x0, 1};
+	struct trace a = {0}, b = {0};
+	struct recording *recording;
+	char all[4096] = "";
+
+	for (uint32_t i = 0; i < 7; i++)
+		TRACE(&a, .act = 'Q', .rwbs = "R", .t = 1e6 + i, .sequence = zero[i]);
+	TRACE(&b, .act = 'Q', .rwbs = "R", .t = 1e6, .cpu = 1, .sequence = 1000);
+	for (uint32_t i = 0; i < 2; i++) {
+		TRACE(&b, .act = 'm', .text = "note", .cpu = 1, .t = 1e6);
+		TRACE(&b, .act = 'Q', .rwbs = "R", .t = 1e6 + i, .cpu = 1);
+	}
+	trace_file(&a, "x.blktrace.0");
+	trace_file(&b, "x.blktrace.1");
+	recording = read_one("x");
+	cr_assert_not(recording_health(recording, keep_tells, all));
+	cr_assert_str_eq(all,
+			 ": CPU 0 of x: 2 sequence numbers are missing in 1 places; the first is "
+			 "in front of 0.000002000 s"
+			 ": CPU 0 of x: 1 events repeat the sequence number in front of them, and "
+			 "1 step back: they are out of order or there twice");
+	recording_close(recording);
+	trace_free(&a);
+	trace_free(&b);
+
+	for (uint32_t i = 0; i < 4; i++) {
+		/* The builder counts on where it is given 0. */
+		b.sequence = wrap[i] - 1;
+		TRACE(&b, .act = 'Q', .rwbs = "R", .t = i, .cpu = 1);
+	}
+	trace_file(&b, "y");
+	all[0] = '\0';
+	recording = read_one("y");
+	cr_assert(recording_health(recording, keep_tells, all));
+	cr_assert_str_empty(all);
+	recording_close(recording);
+	trace_free(&b);
+}
+
 /* MERGE-NO-EVENTS */
 Test(recording, without_events)
 {
