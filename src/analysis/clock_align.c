@@ -89,6 +89,26 @@ static bool same_boot(const struct part *a, const struct part *b)
 	return difference_ns > -SAME_BOOT_NS && difference_ns < SAME_BOOT_NS;
 }
 
+int64_t recording_real_offset_ns(const struct recording *recording, uint32_t tag, uint64_t time_ns)
+{
+	const struct part *part = &recording->parts[tag];
+	uint64_t own_ns = time_ns - (uint64_t)part->shift_ns;
+	size_t low = 0;
+
+	if (!part->n_anchors)
+		return 0;
+	/* The last one at @own_ns or before. */
+	for (size_t high = part->n_anchors; high - low > 1;) {
+		size_t middle = low + (high - low) / 2;
+
+		if (part->anchors[middle].mono_ns <= own_ns)
+			low = middle;
+		else
+			high = middle;
+	}
+	return (int64_t)(part->anchors[low].real_ns - part->anchors[low].mono_ns) - part->shift_ns;
+}
+
 int clock_align(struct recording *recording, struct why *why)
 {
 	const struct part *first = &recording->parts[0];

@@ -63,8 +63,9 @@ static int resolve_device(struct filter *filter, const struct recording_device *
 		       known);
 }
 
-static int resolve_moment(const struct moment *moment, const struct recording_info *info,
-			  uint64_t *ret_ns, struct why *why)
+/* Onto the clock that the events are compared by. */
+static int resolve_moment(const struct filter *filter, const struct moment *moment,
+			  const struct recording_info *info, uint64_t *ret_ns, struct why *why)
 {
 	if (!moment->is_set)
 		return 0;
@@ -79,7 +80,9 @@ static int resolve_moment(const struct moment *moment, const struct recording_in
 			       "the recording does not tell the wall clock (no timestamp note); "
 			       "give seconds from its start");
 	/* Before the machine was booted is before everything. */
-	if ((int64_t)moment->ns < info->real_offset_ns)
+	if (filter->recording)
+		*ret_ns = moment->ns;
+	else if ((int64_t)moment->ns < info->real_offset_ns)
 		*ret_ns = 0;
 	else
 		*ret_ns = moment->ns - (uint64_t)info->real_offset_ns;
@@ -103,9 +106,9 @@ int filter_resolve_on(struct filter *filter, const struct recording_info *info,
 	}
 	filter->from_ns = 0;
 	filter->to_ns = UINT64_MAX;
-	r = resolve_moment(&filter->from, info, &filter->from_ns, why);
+	r = resolve_moment(filter, &filter->from, info, &filter->from_ns, why);
 	if (r == 0)
-		r = resolve_moment(&filter->to, info, &filter->to_ns, why);
+		r = resolve_moment(filter, &filter->to, info, &filter->to_ns, why);
 	return r;
 }
 
@@ -114,6 +117,7 @@ int filter_resolve(struct filter *filter, const struct recording *recording, str
 	const struct recording_device *devices;
 	size_t n = recording_devices(recording, &devices);
 
+	filter->recording = recording;
 	return filter_resolve_on(filter, recording_info(recording), devices, n, why);
 }
 
@@ -168,12 +172,32 @@ static bool passes_sectors(const struct filter *filter, const struct blkbox_even
 	return event->sector <= filter->last_sector && last >= filter->first_sector;
 }
 
+/* @time_ns on the clock of @moment. */
+static uint64_t on_clock(const struct filter *filter, const struct moment *moment, uint32_t tag,
+			 uint64_t time_ns)
+{
+	if (!moment->is_wall || !filter->recording)
+		return time_ns;
+	return time_ns + (uint64_t)recording_real_offset_ns(filter->recording, tag, time_ns);
+}
+
+static bool is_before(const struct filter *filter, uint32_t tag, uint64_t time_ns)
+{
+	return filter->from.is_set &&
+	       on_clock(filter, &filter->from, tag, time_ns) < filter->from_ns;
+}
+
+static bool is_behind(const struct filter *filter, uint32_t tag, uint64_t time_ns)
+{
+	return filter->to.is_set && on_clock(filter, &filter->to, tag, time_ns) > filter->to_ns;
+}
+
 bool filter_passes(const struct filter *filter, const struct merge_item *item, const char *comm)
 {
 	const struct blkbox_event *event = &item->event;
 
-	if ((filter->from.is_set && event->time_ns < filter->from_ns) ||
-	    (filter->to.is_set && event->time_ns > filter->to_ns))
+	if (is_before(filter, item->tag, event->time_ns) ||
+	    is_behind(filter, item->tag, event->time_ns))
 		return false;
 	if (filter->mask && !(event->categories & filter->mask))
 		return false;
@@ -193,8 +217,8 @@ bool filter_passes_loss(const struct filter *filter, const struct recording_loss
 {
 	bool device = !filter->n_devices;
 
-	if ((filter->from.is_set && loss->to_ns < filter->from_ns) ||
-	    (filter->to.is_set && loss->from_ns > filter->to_ns))
+	if (is_before(filter, loss->tag, loss->to_ns) ||
+	    is_behind(filter, loss->tag, loss->from_ns))
 		return false;
 	/* Device 0 stands for all of its input. */
 	for (size_t i = 0; i < filter->n_resolved && !device; i++)

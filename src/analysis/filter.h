@@ -39,6 +39,7 @@ struct filter {
 		uint32_t tag, device;
 	} * resolved;
 	size_t n_resolved;
+	const struct recording *recording; /* that tells the wall clock; NULL: it is in these: */
 	uint64_t from_ns, to_ns;
 };
 

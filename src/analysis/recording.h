@@ -24,7 +24,7 @@ struct recording_info {
 		start_ns; /* of the first event: time 0 in text. Of notes only: of the first note */
 	uint64_t last_ns;
 	bool has_real;		/* the wall clock is known */
-	int64_t real_offset_ns; /* wall clock (UTC) = monotonic time + this */
+	int64_t real_offset_ns; /* wall clock (UTC) = monotonic time + this, at the start */
 	uint64_t events;	/* without notes */
 	uint64_t notes;
 	uint64_t dropped; /* told by logs */
@@ -75,6 +75,13 @@ size_t recording_losses(const struct recording *recording, const struct recordin
  * Borrowed. */
 const char *recording_comm(const struct recording *recording, uint32_t tag, uint32_t pid,
 			   uint32_t cpu, uint64_t time_ns);
+/**
+ * What to add to @time_ns of an event of input @tag for the wall clock: as of the last moment
+ * before it of which both clocks are known (the first one, if there is none before it). The
+ * difference changes when somebody sets the clock, or the machine sleeps. 0 if the wall clock is
+ * not known.
+ */
+int64_t recording_real_offset_ns(const struct recording *recording, uint32_t tag, uint64_t time_ns);
 size_t recording_inputs(const struct recording *recording);
 struct input *recording_input(const struct recording *recording, size_t i);
 

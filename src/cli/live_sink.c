@@ -10,6 +10,10 @@
 
 #include <string.h>
 
+enum {
+	STEP_NS = 1000000
+};
+
 /* A channel on its way to the merge. */
 struct live_channel {
 	struct source *queue;	       /* owned by the decoder */
@@ -201,8 +205,25 @@ static int give_out(struct live_sink *live, uint64_t limit_ns, struct why *why)
 	return r < 0 ? r : sink_flush(live->output, why);
 }
 
+/* Somebody may set the clock; what is less than that is the reading's own unrest. */
+static void follow_clock(struct live_sink *live)
+{
+	int64_t now_ns = (int64_t)(clock_real_ns() - clock_mono_ns());
+
+	if (llabs(now_ns - live->info.real_offset_ns) > STEP_NS)
+		live->info.real_offset_ns = now_ns;
+}
+
+static int64_t real_offset_ns(void *context, uint32_t tag, uint64_t time_ns)
+{
+	(void)tag;
+	(void)time_ns;
+	return ((const struct live_sink *)context)->info.real_offset_ns;
+}
+
 static int live_complete_until(void *context, uint64_t time_ns, struct why *why)
 {
+	follow_clock(context);
 	return give_out(context, time_ns, why);
 }
 
@@ -295,7 +316,7 @@ void live_sink_scene(struct live_sink *live, struct scene *ret)
 	*ret = (struct scene){
 		.start_ns = SCENE_FROM_FIRST,
 		.has_real = live->info.has_real,
-		.real_offset_ns = live->info.real_offset_ns,
+		.real_offset_ns = real_offset_ns,
 		.comm = find_name,
 		.device_name = live_sink_device_name,
 		.context = live,

@@ -59,7 +59,7 @@ static struct value get_wall(struct row *row)
 {
 	if (!row->scene->has_real)
 		return (struct value){0};
-	return number(row->item->event.time_ns + (uint64_t)row->scene->real_offset_ns);
+	return number(scene_real_ns(row->scene, row->item->tag, row->item->event.time_ns));
 }
 
 static struct value get_recording(struct row *row)

@@ -229,14 +229,17 @@ static void put_padded(struct out *out, const struct piece *piece, const char *t
 
 static size_t wall_text(const struct text_line *line, char field, char *text, size_t size)
 {
-	uint64_t real_ns = line->event->time_ns + (uint64_t)line->scene->real_offset_ns;
-	time_t seconds = (time_t)(real_ns / 1000000000);
-	unsigned ns = (unsigned)(real_ns % 1000000000);
+	uint64_t real_ns;
 	struct tm tm;
+	time_t seconds;
+	unsigned ns;
 	int n;
 
 	if (!line->scene->has_real)
 		return (size_t)snprintf(text, size, "-");
+	real_ns = scene_real_ns(line->scene, line->tag, line->event->time_ns);
+	seconds = (time_t)(real_ns / 1000000000);
+	ns = (unsigned)(real_ns % 1000000000);
 	if (field == 'I')
 		gmtime_r(&seconds, &tm);
 	else

@@ -153,3 +153,27 @@ Test(filter, by_time_from_the_start_and_by_wall_clock)
 	filter.from.ns = 1; /* before the machine was booted */
 	expect("tQDCPDm");
 }
+
+/* TIME-WALLCLOCK: set forward by an hour between the two. */
+Test(filter, by_wall_clock_that_was_set)
+{
+	struct trace t = {0};
+	char *path = (char *)test_path("in");
+
+	TRACE(&t, .act = 't', .sector = 1000, .t = 0);
+	TRACE(&t, .act = 'Q', .rwbs = "W", .t = 1e6);
+	TRACE(&t, .act = 't', .sector = 4602, .t = 2e6);
+	TRACE(&t, .act = 'D', .rwbs = "W", .t = 3e6);
+	trace_file(&t, "in");
+	trace_free(&t);
+	recording_close(recording);
+	cr_assert_eq(recording_open(&path, 1, &recording, NULL), 0);
+	filter.from = (struct moment){.is_set = true, .is_wall = true, .ns = 4000000000000};
+	expect("tD");
+	filter.from.ns = 4603000000000;
+	filter.to = (struct moment){.is_set = true, .is_wall = true, .ns = 4603000000000};
+	expect("D");
+	filter.from.ns = 1001000000000;
+	filter.to.ns = 1002000000000;
+	expect("Q");
+}

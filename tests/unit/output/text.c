@@ -171,6 +171,48 @@ Test(text, own_fields)
 	expect_format("%J %z\\n", "2001-09-09T03:16:42.000000000+01:30 03:16:42.000000\n");
 }
 
+/* TIME-WALLCLOCK: the machine slept, or the trace was started again behind a step of the clock. */
+Test(text, the_wall_clock_is_that_of_the_last_note)
+{
+	TRACE(&t, .act = 'P', .pid = 7, .t = 1e5);
+	TRACE(&t, .act = 'P', .pid = 7, .t = 4e6);
+	TRACE(&t, .act = 't', .sector = 1000003600, .bytes = 0, .t = 5e6);
+	TRACE(&t, .act = 'P', .pid = 7, .t = 5e6);
+	TRACE(&t, .act = 'P', .pid = 7, .t = 6e6);
+	TRACE(&t, .act = 't', .sector = 999999000, .bytes = 999999999, .t = 7e6);
+	TRACE(&t, .act = 'P', .pid = 7, .t = 7e6);
+	expect_format("%I\\n", "2001-09-09T01:46:40.099999999Z\n"
+			       "2001-09-09T01:46:43.999999999Z\n"
+			       "2001-09-09T02:46:40.000000000Z\n"
+			       "2001-09-09T02:46:41.000000000Z\n"
+			       "2001-09-09T01:30:00.999999999Z\n");
+}
+
+/* TIME-WALLCLOCK: an hour that is left out, and one that comes twice. */
+Test(text, local_time_has_its_offset)
+{
+	setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+	tzset();
+	TRACE(&t, .act = 't', .sector = 1774745999, .bytes = 999999999, .t = 2e6);
+	TRACE(&t, .act = 'P', .pid = 7, .t = 2e6);
+	TRACE(&t, .act = 'P', .pid = 7, .t = 2e6, .ns = 1);
+	TRACE(&t, .act = 't', .sector = 1792889999, .bytes = 999999999, .t = 3e6);
+	TRACE(&t, .act = 'P', .pid = 7, .t = 3e6);
+	TRACE(&t, .act = 'P', .pid = 7, .t = 3e6, .ns = 1);
+	expect_format("%J\\n", "2026-03-29T01:59:59.999999999+01:00\n"
+			       "2026-03-29T03:00:00.000000000+02:00\n"
+			       "2026-10-25T02:59:59.999999999+02:00\n"
+			       "2026-10-25T02:00:00.000000000+01:00\n");
+}
+
+Test(text, without_a_note_there_is_no_wall_clock)
+{
+	trace_free(&t);
+	t = (struct trace){0};
+	TRACE(&t, .act = 'P', .t = 2e6);
+	expect_format("%I %J %z\\n", "- - -\n");
+}
+
 Test(text, stages_are_timed_and_lost_ones_are_not)
 {
 	TRACE(&t, .act = 'G', .rwbs = "W", .sector = 8, .bytes = 512, .t = 2e6);
