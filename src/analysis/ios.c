@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ios.h"
 
+#include "index.h"
+
 #include <string.h>
 #include <uthash.h>
 
@@ -19,15 +21,10 @@ struct open_io {
 	UT_hash_handle hh;
 };
 
-struct depth {
-	uint32_t tag;
-	uint32_t device;
-	uint64_t n;
-};
-
 struct ios {
 	struct open_io *open; /* uthash keeps the order of insertion: the oldest is first */
-	struct depth *depths;
+	struct index places;  /* of @depths, by tag and device */
+	uint64_t *depths;
 	size_t n_depths;
 	uint64_t lost_issues;
 	uint64_t lost_completions;
@@ -56,6 +53,7 @@ void ios_destroy(struct ios *ios)
 		return;
 	while (ios->open)
 		forget(ios, ios->open);
+	index_deinit(&ios->places);
 	free(ios->depths);
 	free(ios);
 }
@@ -81,18 +79,20 @@ static struct open_io *find(struct ios *ios, const struct merge_item *item, uint
 
 static uint64_t *depth_of(struct ios *ios, uint32_t tag, uint32_t device)
 {
-	struct depth *depths;
+	uint64_t number = index_pair(tag, device);
+	uint64_t *depths;
+	size_t at;
 
-	for (size_t i = 0; i < ios->n_depths; i++) {
-		if (ios->depths[i].device == device && ios->depths[i].tag == tag)
-			return &ios->depths[i].n;
-	}
+	if (index_find(&ios->places, number, &at))
+		return &ios->depths[at];
 	depths = reallocarray(ios->depths, ios->n_depths + 1, sizeof(*depths));
 	if (!depths)
 		return NULL;
 	ios->depths = depths;
-	depths[ios->n_depths] = (struct depth){.tag = tag, .device = device};
-	return &depths[ios->n_depths++].n;
+	if (index_add(&ios->places, number, ios->n_depths) < 0)
+		return NULL;
+	depths[ios->n_depths] = 0;
+	return &depths[ios->n_depths++];
 }
 
 /* The I/O leaves the driver. */
@@ -300,19 +300,26 @@ int ios_event(struct ios *ios, const struct merge_item *item, struct io *ret)
 	}
 }
 
-uint64_t ios_depth(const struct ios *ios, uint32_t tag, uint32_t device)
+uint64_t ios_depth(struct ios *ios, uint32_t tag, uint32_t device)
 {
-	for (size_t i = 0; i < ios->n_depths; i++) {
-		if (ios->depths[i].device == device && ios->depths[i].tag == tag)
-			return ios->depths[i].n;
-	}
-	return 0;
+	size_t at;
+
+	return index_find(&ios->places, index_pair(tag, device), &at) ? ios->depths[at] : 0;
 }
 
 void ios_unmatched(const struct ios *ios, uint64_t *ret_issues, uint64_t *ret_completions)
 {
 	*ret_issues = ios->lost_issues;
 	*ret_completions = ios->lost_completions;
+}
+
+uint64_t ios_in_flight(const struct ios *ios)
+{
+	uint64_t n = 0;
+
+	for (const struct open_io *open = ios->open; open; open = open->hh.next)
+		n += open->io.issued_ns != 0;
+	return n;
 }
 
 uint64_t ios_inverted(const struct ios *ios)

@@ -7,6 +7,7 @@
 
 struct spell {
 	uint64_t from_ns;
+	uint64_t arrival;
 	char comm[NAMES_COMM_BYTES + 1];
 };
 
@@ -14,12 +15,14 @@ struct spell {
 struct person {
 	uint32_t pid;
 	uint32_t n;
+	bool disordered; /* @spells are as they came */
 	struct spell *spells;
 	UT_hash_handle hh;
 };
 
 struct names {
 	struct person *people;
+	uint64_t arrivals;
 };
 
 #define IDLE (UINT32_C(1) << 31) /* no thread id is that large */
@@ -72,44 +75,72 @@ static struct person *add_person(struct names *names, uint32_t pid)
 	return person;
 }
 
+static int by_time(const void *a, const void *b)
+{
+	const struct spell *x = a, *y = b;
+
+	if (x->from_ns != y->from_ns)
+		return x->from_ns < y->from_ns ? -1 : 1;
+	return x->arrival < y->arrival ? -1 : 1;
+}
+
+/* Not at each one that comes late: there may be millions. */
+static void put_in_order(struct person *person)
+{
+	uint32_t n = 0;
+
+	qsort(person->spells, person->n, sizeof(*person->spells), by_time);
+	for (uint32_t i = 0; i < person->n; i++) {
+		if (!n || strcmp(person->spells[n - 1].comm, person->spells[i].comm) != 0)
+			person->spells[n++] = person->spells[i];
+	}
+	person->n = n;
+	person->disordered = false;
+}
+
 int names_add(struct names *names, uint32_t pid, uint32_t cpu, uint64_t time_ns, const char *comm)
 {
 	struct person *person = find_person(names, key_of(pid, cpu));
-	struct spell spell = {.from_ns = time_ns};
+	struct spell spell = {.from_ns = time_ns, .arrival = names->arrivals++};
+	struct spell *last;
 	struct spell *spells;
-	uint32_t at;
 
 	if (!person)
 		person = add_person(names, key_of(pid, cpu));
 	if (!person)
 		return -ENOMEM;
 	memcpy(spell.comm, comm, strnlen(comm, NAMES_COMM_BYTES));
-	for (at = person->n; at && person->spells[at - 1].from_ns > time_ns; at--)
-		;
+	last = person->n ? &person->spells[person->n - 1] : NULL;
 	/* Threads announce themselves again and again, mostly by the same name. */
-	if (at && !strcmp(person->spells[at - 1].comm, spell.comm))
-		return 0;
-	if (at < person->n && !strcmp(person->spells[at].comm, spell.comm)) {
-		person->spells[at].from_ns = time_ns;
-		return 0;
+	if (last && !person->disordered && !strcmp(last->comm, spell.comm)) {
+		if (last->from_ns <= time_ns)
+			return 0;
+		if (person->n == 1 || last[-1].from_ns <= time_ns) {
+			last->from_ns = time_ns;
+			return 0;
+		}
 	}
-	spells = reallocarray(person->spells, person->n + 1, sizeof(*spells));
+	person->disordered |= last && last->from_ns > time_ns;
+	spells = person->spells;
+	if (!(person->n & (person->n - 1)))
+		spells = reallocarray(spells, person->n ? 2 * (size_t)person->n : 1,
+				      sizeof(*spells));
 	if (!spells)
 		return -ENOMEM;
-	memmove(spells + at + 1, spells + at, (person->n - at) * sizeof(*spells));
-	spells[at] = spell;
+	spells[person->n++] = spell;
 	person->spells = spells;
-	person->n++;
 	return 0;
 }
 
 const char *names_find(const struct names *names, uint32_t pid, uint32_t cpu, uint64_t time_ns)
 {
-	const struct person *person = find_person(names, key_of(pid, cpu));
+	struct person *person = find_person(names, key_of(pid, cpu));
 	uint32_t low = 0, high;
 
 	if (!person || !person->n)
 		return pid ? NULL : "swapper";
+	if (person->disordered)
+		put_in_order(person);
 	/* The last spell that began at @time_ns or before. */
 	for (high = person->n; high - low > 1;) {
 		uint32_t middle = low + (high - low) / 2;

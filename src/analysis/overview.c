@@ -6,16 +6,6 @@
 
 #include <string.h>
 
-/* dev_t of no device: events of a log whose table of devices is lost name theirs. */
-static struct overview_device *find_device(struct overview *overview, uint32_t device)
-{
-	for (size_t i = 0; i < overview->n_devices; i++) {
-		if (overview->devices[i].device == device)
-			return &overview->devices[i];
-	}
-	return NULL;
-}
-
 static struct overview_device *add_device(struct overview *overview)
 {
 	struct overview_device *devices =
@@ -31,10 +21,13 @@ static struct overview_device *add_device(struct overview *overview)
 static struct overview_device *device_of_event(struct overview *overview,
 					       const struct blkbox_event *event)
 {
-	struct overview_device *device = find_device(overview, event->device);
+	struct overview_device *device;
+	size_t at;
 
-	if (device)
-		return device;
+	if (index_find(&overview->device_places, event->device, &at))
+		return &overview->devices[at];
+	if (index_add(&overview->device_places, event->device, overview->n_devices) < 0)
+		return NULL;
 	device = add_device(overview);
 	if (!device)
 		return NULL;
@@ -46,18 +39,21 @@ static struct overview_device *device_of_event(struct overview *overview,
 	return device;
 }
 
-static struct overview_cpu *cpu_of_device(struct overview_device *device, uint32_t cpu)
+static struct overview_cpu *cpu_of_device(struct overview *overview, struct overview_device *device,
+					  uint32_t cpu)
 {
+	uint64_t number = index_pair((uint32_t)(device - overview->devices), cpu);
 	struct overview_cpu *cpus;
+	size_t at;
 
-	for (size_t i = 0; i < device->n_cpus; i++) {
-		if (device->cpus[i].cpu == cpu)
-			return &device->cpus[i];
-	}
+	if (index_find(&overview->cpu_places, number, &at))
+		return &device->cpus[at];
 	cpus = reallocarray(device->cpus, device->n_cpus + 1, sizeof(*cpus));
 	if (!cpus)
 		return NULL;
 	device->cpus = cpus;
+	if (index_add(&overview->cpu_places, number, device->n_cpus) < 0)
+		return NULL;
 	cpus[device->n_cpus] = (struct overview_cpu){.cpu = cpu};
 	return &cpus[device->n_cpus++];
 }
@@ -69,8 +65,13 @@ static int take_devices(struct overview *overview, const struct input *input)
 
 	for (size_t i = 0; i < n; i++) {
 		struct overview_device *device = add_device(overview);
+		size_t at;
 
 		if (!device)
+			return -ENOMEM;
+		/* The first of a number gets the events that name it; a lost table has none. */
+		if (!index_find(&overview->device_places, devices[i].device, &at) &&
+		    index_add(&overview->device_places, devices[i].device, i) < 0)
 			return -ENOMEM;
 		device->device = devices[i].device;
 		device->protocol = devices[i].protocol;
@@ -100,7 +101,7 @@ static int take_total(struct overview *overview, struct log_reader *log, uint32_
 
 	if (!log_reader_total(log, number, &total))
 		return 0;
-	cpu = cpu_of_device(&overview->devices[channel->device_index], channel->cpu);
+	cpu = cpu_of_device(overview, &overview->devices[channel->device_index], channel->cpu);
 	if (!cpu)
 		return -ENOMEM;
 	cpu->events += total.events;
@@ -127,7 +128,7 @@ static void follow_time(struct overview *overview, const struct blkbox_event *ev
 static int count_event(struct overview *overview, const struct blkbox_event *event)
 {
 	struct overview_device *device = device_of_event(overview, event);
-	struct overview_cpu *cpu = device ? cpu_of_device(device, event->cpu) : NULL;
+	struct overview_cpu *cpu = device ? cpu_of_device(overview, device, event->cpu) : NULL;
 
 	if (!cpu)
 		return -ENOMEM;
@@ -332,6 +333,8 @@ void overview_deinit(struct overview *overview)
 	for (size_t i = 0; i < overview->n_devices; i++)
 		free(overview->devices[i].cpus);
 	free(overview->devices);
+	index_deinit(&overview->device_places);
+	index_deinit(&overview->cpu_places);
 	free(overview->losses);
 	*overview = (struct overview){0};
 }

@@ -8,6 +8,7 @@
 #define BLKBOX_ANALYSIS_OVERVIEW_H
 
 #include "decoder.h"
+#include "index.h"
 #include "input.h"
 #include "source_ftrace.h"
 
@@ -46,7 +47,9 @@ struct overview {
 	int64_t real_offset_ns; /* wall clock (UTC) = monotonic time + this */
 	struct overview_device *devices;
 	size_t n_devices;
-	struct log_drops *losses; /* device_index: into @devices, or LOG_NO_CHANNEL */
+	struct index device_places; /* by dev_t; for overview.c, like the next */
+	struct index cpu_places;    /* by place of the device, and CPU */
+	struct log_drops *losses;   /* device_index: into @devices, or LOG_NO_CHANNEL */
 	size_t n_losses;
 	bool counted; /* by reading all records: @records is told then */
 	struct decoder_health records;

@@ -37,6 +37,7 @@ void recording_close(struct recording *recording)
 		part_deinit(&recording->parts[i]);
 	free(recording->parts);
 	free(recording->devices);
+	index_deinit(&recording->device_places);
 	free(recording->losses);
 	free(recording);
 }
@@ -256,13 +257,20 @@ size_t recording_devices(const struct recording *recording, const struct recordi
 	return recording->n_devices;
 }
 
+size_t recording_device_place(const struct recording *recording, uint32_t tag, uint32_t device)
+{
+	/* What it remembers of the last look-up changes nothing that anybody sees. */
+	struct index *places = (struct index *)&recording->device_places;
+	size_t at;
+
+	return index_find(places, index_pair(tag, device), &at) ? at : recording->n_devices;
+}
+
 const char *recording_device_name(const struct recording *recording, uint32_t tag, uint32_t device)
 {
-	for (size_t i = 0; i < recording->n_devices; i++) {
-		if (recording->devices[i].device == device && recording->devices[i].tag == tag)
-			return recording->devices[i].name;
-	}
-	return "?";
+	size_t at = recording_device_place(recording, tag, device);
+
+	return at < recording->n_devices ? recording->devices[at].name : "?";
 }
 
 size_t recording_losses(const struct recording *recording, const struct recording_loss **ret)

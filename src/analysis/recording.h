@@ -68,6 +68,8 @@ void recording_rewind(struct recording *recording);
 
 const struct recording_info *recording_info(const struct recording *recording);
 size_t recording_devices(const struct recording *recording, const struct recording_device **ret);
+/** Its place among them; their number if it is none of them. */
+size_t recording_device_place(const struct recording *recording, uint32_t tag, uint32_t device);
 /** Name of a device, "major,minor" if it has none. Borrowed. */
 const char *recording_device_name(const struct recording *recording, uint32_t tag, uint32_t device);
 size_t recording_losses(const struct recording *recording, const struct recording_loss **ret);

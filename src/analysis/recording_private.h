@@ -26,6 +26,7 @@ struct recording {
 	struct merge *merge; /* NULL = at the start */
 	struct recording_info info;
 	struct recording_device *devices;
+	struct index device_places; /* by tag and dev_t */
 	size_t n_devices;
 	struct recording_loss *losses;
 	size_t n_losses;

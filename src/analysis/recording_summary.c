@@ -6,11 +6,9 @@
 static struct recording_device *find_device(struct recording *recording, uint32_t tag,
 					    uint32_t device)
 {
-	for (size_t i = 0; i < recording->n_devices; i++) {
-		if (recording->devices[i].tag == tag && recording->devices[i].device == device)
-			return &recording->devices[i];
-	}
-	return NULL;
+	size_t at = recording_device_place(recording, tag, device);
+
+	return at < recording->n_devices ? &recording->devices[at] : NULL;
 }
 
 static struct recording_device *add_device(struct recording *recording, uint32_t tag,
@@ -24,6 +22,8 @@ static struct recording_device *add_device(struct recording *recording, uint32_t
 	if (!devices)
 		return NULL;
 	recording->devices = devices;
+	if (index_add(&recording->device_places, index_pair(tag, device), recording->n_devices) < 0)
+		return NULL;
 	new = &devices[recording->n_devices++];
 	*new = (struct recording_device){.tag = tag, .device = device};
 	snprintf(new->name, sizeof(new->name), "%u,%u", blkbox_device_major(device),

@@ -4,14 +4,6 @@
 #include "wire.h"
 
 #include <string.h>
-#include <uthash.h>
-
-/* Where a number stands in the survey's list. */
-struct survey_place {
-	uint32_t number;
-	uint32_t at;
-	UT_hash_handle hh;
-};
 
 /* Room for one item more in a list of @n. NULL: no memory. */
 static void *grow(void *items, size_t n, size_t item_bytes)
@@ -19,43 +11,14 @@ static void *grow(void *items, size_t n, size_t item_bytes)
 	return n & (n - 1) ? items : reallocarray(items, n ? 2 * n : 1, item_bytes);
 }
 
-static struct survey_place *find_place(struct survey_place *places, uint32_t number)
-{
-	struct survey_place *place;
-
-	HASH_FIND(hh, places, &number, sizeof(number), place);
-	return place;
-}
-
-static int add_place(struct survey_place **places, uint32_t number, size_t at)
-{
-	struct survey_place *place = malloc(sizeof(*place));
-
-	if (!place)
-		return -ENOMEM;
-	*place = (struct survey_place){.number = number, .at = (uint32_t)at};
-	HASH_ADD(hh, *places, number, sizeof(place->number), place);
-	return 0;
-}
-
-static void free_places(struct survey_place *places)
-{
-	struct survey_place *place, *next;
-
-	HASH_ITER (hh, places, place, next) {
-		HASH_DEL(places, place);
-		free(place);
-	}
-}
-
 static int find_device(struct survey *s, const struct blkbox_event *event,
 		       struct survey_device **ret)
 {
-	struct survey_place *place = find_place(s->device_places, event->device);
 	struct survey_device *devices;
+	size_t at;
 
-	if (place) {
-		*ret = &s->devices[place->at];
+	if (index_find(&s->device_places, event->device, &at)) {
+		*ret = &s->devices[at];
 		return 0;
 	}
 	if (s->n_devices == SURVEY_NUMBERS_MAX)
@@ -64,7 +27,7 @@ static int find_device(struct survey *s, const struct blkbox_event *event,
 	if (!devices)
 		return -ENOMEM;
 	s->devices = devices;
-	if (add_place(&s->device_places, event->device, s->n_devices) < 0)
+	if (index_add(&s->device_places, event->device, s->n_devices) < 0)
 		return -ENOMEM;
 	devices[s->n_devices] = (struct survey_device){
 		.device = event->device,
@@ -76,11 +39,11 @@ static int find_device(struct survey *s, const struct blkbox_event *event,
 
 static int find_cpu(struct survey *s, uint32_t cpu, struct survey_cpu **ret)
 {
-	struct survey_place *place = find_place(s->cpu_places, cpu);
 	struct survey_cpu *cpus;
+	size_t at;
 
-	if (place) {
-		*ret = &s->cpus[place->at];
+	if (index_find(&s->cpu_places, cpu, &at)) {
+		*ret = &s->cpus[at];
 		return 0;
 	}
 	if (s->n_cpus == SURVEY_NUMBERS_MAX)
@@ -89,7 +52,7 @@ static int find_cpu(struct survey *s, uint32_t cpu, struct survey_cpu **ret)
 	if (!cpus)
 		return -ENOMEM;
 	s->cpus = cpus;
-	if (add_place(&s->cpu_places, cpu, s->n_cpus) < 0)
+	if (index_add(&s->cpu_places, cpu, s->n_cpus) < 0)
 		return -ENOMEM;
 	cpus[s->n_cpus] = (struct survey_cpu){.cpu = cpu};
 	*ret = &cpus[s->n_cpus++];
@@ -192,8 +155,8 @@ int survey_channel(struct survey *survey, struct decoder *decoder, struct names 
 void survey_deinit(struct survey *survey)
 {
 	sequence_destroy(survey->sequence);
-	free_places(survey->cpu_places);
-	free_places(survey->device_places);
+	index_deinit(&survey->cpu_places);
+	index_deinit(&survey->device_places);
 	free(survey->cpus);
 	free(survey->devices);
 	free(survey->anchors);

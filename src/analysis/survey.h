@@ -8,6 +8,7 @@
 #define BLKBOX_ANALYSIS_SURVEY_H
 
 #include "decoder.h"
+#include "index.h"
 #include "log_format.h"
 #include "names.h"
 #include "sequence.h"
@@ -48,8 +49,8 @@ struct survey {
 	uint64_t disorder_ns; /* as above, in the whole channel */
 	bool ties_disordered; /* records of one time that are not in the order of CPUs */
 	uint32_t newest_cpu;
-	struct survey_place *cpu_places; /* by number; for survey.c */
-	struct survey_place *device_places;
+	struct index cpu_places; /* by number; for survey.c */
+	struct index device_places;
 	struct survey_cpu *cpus;
 	size_t n_cpus;
 	struct survey_device *devices;

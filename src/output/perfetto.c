@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "perfetto.h"
 
+#include "heap.h"
 #include "ios.h"
 #include "json.h"
 #include "wire.h"
 
 #include <uthash.h>
+
+/* Nobody looks at more; what a hand-made recording has beyond must only not take hours. */
+enum {
+	LANES_LOOKED_AT = 64
+};
 
 struct track_key {
 	uint32_t tag, device, pid;
@@ -17,6 +23,7 @@ struct track {
 	uint64_t *lane_ends_ns;
 	uint32_t *lane_ids;
 	uint32_t n_lanes;
+	struct heap crowd; /* lanes from LANES_LOOKED_AT on, by their ends */
 	UT_hash_handle hh;
 };
 
@@ -34,14 +41,7 @@ struct perfetto_sink {
 /* The process of a device: its number among the devices. 0 would be the idle task's. */
 static uint32_t device_process(const struct perfetto_sink *p, uint32_t tag, uint32_t device)
 {
-	const struct recording_device *devices;
-	size_t n = recording_devices(p->recording, &devices);
-
-	for (size_t i = 0; i < n; i++) {
-		if (devices[i].tag == tag && devices[i].device == device)
-			return (uint32_t)i + 1;
-	}
-	return (uint32_t)n + 1;
+	return (uint32_t)recording_device_place(p->recording, tag, device) + 1;
 }
 
 /* What every event starts with. One a line. */
@@ -85,6 +85,13 @@ static void name_lane(struct perfetto_sink *p, const struct track *track, const 
 	put_name(p, name);
 }
 
+static bool ends_before(const void *context, uint32_t a, uint32_t b)
+{
+	const struct track *track = context;
+
+	return track->lane_ends_ns[a] < track->lane_ends_ns[b];
+}
+
 static struct track *find_track(struct perfetto_sink *p, const struct io *io)
 {
 	struct track_key key = {io->tag, io->device, io->pid};
@@ -97,6 +104,7 @@ static struct track *find_track(struct perfetto_sink *p, const struct io *io)
 	if (!track)
 		return NULL;
 	track->key = key;
+	heap_init(&track->crowd, ends_before, track);
 	HASH_ADD(hh, p->tracks, key, sizeof(track->key), track);
 	return track;
 }
@@ -118,23 +126,32 @@ static int add_lane(struct perfetto_sink *p, struct track *track, const char *co
 	ids[n - 1] = ++p->lanes;
 	track->n_lanes = n;
 	name_lane(p, track, comm);
-	return 0;
+	return n > LANES_LOOKED_AT ? heap_push(&track->crowd, n - 1) : 0;
 }
 
-/* A lane that was free when the I/O began. I/Os come in the order of their ends. */
-static int find_lane(struct perfetto_sink *p, struct track *track, uint64_t begin_ns,
-		     const char *comm, uint32_t *ret)
+/* A lane that was free when the I/O began, and is not from now on. I/Os come in order of their
+ * ends. */
+static int take_lane(struct perfetto_sink *p, struct track *track, const struct io *io,
+		     uint64_t begin_ns, const char *comm, uint32_t *ret)
 {
 	uint32_t lane = 0;
 
-	while (lane < track->n_lanes && track->lane_ends_ns[lane] > begin_ns)
+	while (lane < track->n_lanes && lane < LANES_LOOKED_AT &&
+	       track->lane_ends_ns[lane] > begin_ns)
 		lane++;
-	if (lane == track->n_lanes) {
+	if (lane == LANES_LOOKED_AT && track->crowd.n &&
+	    track->lane_ends_ns[heap_top(&track->crowd)] <= begin_ns)
+		lane = heap_top(&track->crowd);
+	else if (lane == track->n_lanes || lane == LANES_LOOKED_AT) {
 		int r = add_lane(p, track, comm);
 
 		if (r < 0)
 			return r;
+		lane = track->n_lanes - 1;
 	}
+	track->lane_ends_ns[lane] = io->completed_ns;
+	if (lane >= LANES_LOOKED_AT)
+		heap_top_changed(&track->crowd);
 	*ret = lane;
 	return 0;
 }
@@ -163,9 +180,8 @@ static int put_io(struct perfetto_sink *p, const struct io *io)
 	char name[64];
 	uint32_t lane;
 
-	if (!track || find_lane(p, track, begin_ns, comm, &lane) < 0)
+	if (!track || take_lane(p, track, io, begin_ns, comm, &lane) < 0)
 		return -ENOMEM;
-	track->lane_ends_ns[lane] = io->completed_ns;
 	snprintf(name, sizeof(name), "%s %u KiB", operation_name(io->operation),
 		 io->bytes / 1024 + (io->bytes % 1024 != 0));
 	begin(p, "X", name, device_process(p, io->tag, io->device));
@@ -245,12 +261,27 @@ static void put_losses(struct perfetto_sink *p)
 	}
 }
 
+/* What has no slice, and slices without a length. */
+static void put_unmatched(struct perfetto_sink *p)
+{
+	uint64_t issues, completions;
+
+	ios_unmatched(p->ios, &issues, &completions);
+	json_object_begin(&p->json, "otherData");
+	json_u64(&p->json, "unmatched_issues", issues);
+	json_u64(&p->json, "unmatched_completions", completions);
+	json_u64(&p->json, "in_flight_at_end", ios_in_flight(p->ios));
+	json_u64(&p->json, "inverted_ios", ios_inverted(p->ios));
+	json_object_end(&p->json);
+}
+
 static int perfetto_finish(struct sink *sink, struct why *why)
 {
 	struct perfetto_sink *p = (struct perfetto_sink *)sink;
 
 	put_losses(p);
 	json_array_end(&p->json);
+	put_unmatched(p);
 	json_object_end(&p->json);
 	json_finish(&p->json);
 	out_flush(&p->out);
@@ -266,6 +297,7 @@ static void perfetto_destroy(struct sink *sink)
 		HASH_DEL(p->tracks, track);
 		free(track->lane_ends_ns);
 		free(track->lane_ids);
+		heap_deinit(&track->crowd);
 		free(track);
 	}
 	ios_destroy(p->ios);

@@ -327,6 +327,8 @@ static int put_counts(struct sqlite_sink *s, struct why *why)
 	if (r == 0)
 		r = put_meta(s, "unmatched_completions", (int64_t)completions, why);
 	if (r == 0)
+		r = put_meta(s, "in_flight_at_end", (int64_t)ios_in_flight(s->ios), why);
+	if (r == 0)
 		r = put_meta(s, "inverted_ios", (int64_t)ios_inverted(s->ios), why);
 	return r;
 }

@@ -30,43 +30,47 @@ void text_stats_destroy(struct text_stats *stats)
 	for (size_t i = 0; i < stats->n_devices; i++)
 		free(stats->devices[i].cpus);
 	free(stats->devices);
+	index_deinit(&stats->device_places);
+	index_deinit(&stats->cpu_places);
 	sequence_destroy(stats->sequence);
 	free(stats);
 }
 
 static struct device_stats *find_device(struct text_stats *stats, uint32_t tag, uint32_t device)
 {
+	uint64_t number = index_pair(tag, device);
 	struct device_stats *devices;
+	size_t at;
 
-	for (size_t i = 0; i < stats->n_devices; i++) {
-		if (stats->devices[i].device == device && stats->devices[i].tag == tag)
-			return &stats->devices[i];
-	}
+	if (index_find(&stats->device_places, number, &at))
+		return &stats->devices[at];
 	devices = reallocarray(stats->devices, stats->n_devices + 1, sizeof(*devices));
 	if (!devices)
 		return NULL;
 	stats->devices = devices;
+	if (index_add(&stats->device_places, number, stats->n_devices) < 0)
+		return NULL;
 	devices[stats->n_devices] = (struct device_stats){.tag = tag, .device = device};
 	return &devices[stats->n_devices++];
 }
 
-static struct cpu_stats *find_cpu(struct device_stats *device, uint32_t cpu)
+static struct cpu_stats *find_cpu(struct text_stats *stats, struct device_stats *device,
+				  uint32_t cpu)
 {
+	uint64_t number = index_pair((uint32_t)(device - stats->devices), cpu);
 	struct cpu_stats *cpus;
 	size_t at;
 
-	for (at = 0; at < device->n_cpus && device->cpus[at].cpu <= cpu; at++) {
-		if (device->cpus[at].cpu == cpu)
-			return &device->cpus[at];
-	}
+	if (index_find(&stats->cpu_places, number, &at))
+		return &device->cpus[at];
 	cpus = reallocarray(device->cpus, device->n_cpus + 1, sizeof(*cpus));
 	if (!cpus)
 		return NULL;
-	memmove(cpus + at + 1, cpus + at, (device->n_cpus - at) * sizeof(*cpus));
-	cpus[at] = (struct cpu_stats){.cpu = cpu};
 	device->cpus = cpus;
-	device->n_cpus++;
-	return &cpus[at];
+	if (index_add(&stats->cpu_places, number, device->n_cpus) < 0)
+		return NULL;
+	cpus[device->n_cpus] = (struct cpu_stats){.cpu = cpu};
+	return &cpus[device->n_cpus++];
 }
 
 static struct process_stats *find_process(struct text_stats *stats, uint32_t tag, uint32_t pid,
@@ -181,7 +185,7 @@ int text_stats_event(struct text_stats *stats, uint32_t tag, const struct blkbox
 		     const struct track_time *time)
 {
 	struct device_stats *device = find_device(stats, tag, event->device);
-	struct cpu_stats *cpu = device ? find_cpu(device, event->cpu) : NULL;
+	struct cpu_stats *cpu = device ? find_cpu(stats, device, event->cpu) : NULL;
 
 	if (!cpu || sequence_add(stats->sequence, tag, event) < 0)
 		return -ENOMEM;

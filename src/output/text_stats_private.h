@@ -6,6 +6,7 @@
 #ifndef BLKBOX_OUTPUT_TEXT_STATS_PRIVATE_H
 #define BLKBOX_OUTPUT_TEXT_STATS_PRIVATE_H
 
+#include "index.h"
 #include "names.h"
 #include "sequence.h"
 #include "text_stats.h"
@@ -39,10 +40,11 @@ struct cpu_stats {
 struct device_stats {
 	uint32_t tag;
 	uint32_t device;
-	struct cpu_stats *cpus; /* in order of CPUs */
+	struct cpu_stats *cpus; /* as they came */
 	size_t n_cpus;
 	uint64_t depth[2], max_depth[2];
 	uint64_t events;
+	uint64_t gaps, missing; /* of sequence numbers, added up at the end */
 	uint64_t first_ns, last_ns;
 };
 
@@ -75,6 +77,8 @@ struct text_stats {
 	const struct scene *scene;
 	struct device_stats *devices;
 	size_t n_devices;
+	struct index device_places; /* by tag and dev_t */
+	struct index cpu_places;    /* by place of the device, and CPU */
 	struct process_stats *processes;
 	struct sequence *sequence;
 };

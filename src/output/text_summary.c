@@ -143,23 +143,36 @@ static void add_counts(struct io_counts *total, const struct io_counts *more)
 	total->timer_unplugs += more->timer_unplugs;
 }
 
-static void print_skips(const struct text_stats *stats, const struct device_stats *device,
-			struct out *out)
+static void print_skips(const struct device_stats *device, struct out *out)
+{
+	double all = (double)(device->events + device->missing);
+
+	out_printf(out, "Skips: %" PRIu64 " forward (%" PRIu64 " - %5.1f%%)\n", device->gaps,
+		   device->missing, all > 0 ? 100.0 * (double)device->missing / all : 0);
+}
+
+static void add_skips(struct text_stats *stats)
 {
 	const struct sequence_count *counts;
 	size_t n = sequence_counts(stats->sequence, &counts);
-	uint64_t gaps = 0, missing = 0;
-	double all;
 
 	for (size_t i = 0; i < n; i++) {
-		if (counts[i].device != device->device || counts[i].tag != device->tag)
+		size_t at;
+
+		/* Of a device whose events are all left out there is nothing to print. */
+		if (!index_find(&stats->device_places, index_pair(counts[i].tag, counts[i].device),
+				&at))
 			continue;
-		gaps += counts[i].gaps;
-		missing += counts[i].missing;
+		stats->devices[at].gaps += counts[i].gaps;
+		stats->devices[at].missing += counts[i].missing;
 	}
-	all = (double)(device->events + missing);
-	out_printf(out, "Skips: %" PRIu64 " forward (%" PRIu64 " - %5.1f%%)\n", gaps, missing,
-		   all > 0 ? 100.0 * (double)missing / all : 0);
+}
+
+static int by_cpu(const void *a, const void *b)
+{
+	const struct cpu_stats *x = a, *y = b;
+
+	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
 }
 
 static void print_device(const struct text_stats *stats, const struct device_stats *device,
@@ -191,14 +204,18 @@ static void print_device(const struct text_stats *stats, const struct device_sta
 	out_text(out, "Events (");
 	print_name(out, name);
 	out_printf(out, "): %" PRIu64 " entries\n", device->events);
-	print_skips(stats, device, out);
+	print_skips(device, out);
 }
 
 void text_stats_print_devices(struct text_stats *stats, struct out *out)
 {
+	add_skips(stats);
 	for (size_t i = 0; i < stats->n_devices; i++) {
+		struct device_stats *device = &stats->devices[i];
+
+		qsort(device->cpus, device->n_cpus, sizeof(*device->cpus), by_cpu);
 		if (i)
 			out_char(out, '\n');
-		print_device(stats, &stats->devices[i], out);
+		print_device(stats, device, out);
 	}
 }

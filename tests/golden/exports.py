@@ -4,6 +4,7 @@ against each other and against the records, which it decodes itself.
 
 exports.py BASE PREFIX: PREFIX.jsonl, .csv, .sqlite, .perfetto
 """
+import collections
 import csv
 import glob
 import json
@@ -12,7 +13,9 @@ import struct
 import sys
 
 base, prefix = sys.argv[1:3]
-NOTIFY, CGROUP = 0x400, 0x100
+NOTIFY, CGROUP, PASSTHROUGH = 0x400, 0x100, 0x200
+ISSUE, REQUEUE = 7, 6
+counts = collections.Counter()
 
 
 def records():
@@ -30,6 +33,8 @@ def records():
             if action & CGROUP:
                 cgroup, pdu = struct.unpack("<Q", pdu[:8])[0], pdu[8:]
             note = bool(action >> 16 & NOTIFY)
+            if not note and not action >> 16 & PASSTHROUGH:
+                counts[action & 0xFF] += 1
             error = error - 65536 if error > 32767 else error
             yield {
                 "time_ns": time,
@@ -87,7 +92,15 @@ assert db.execute("SELECT count(*) FROM ios WHERE latency_ns < 0").fetchone() ==
 total = db.execute("SELECT coalesce(sum(ios), 0) FROM process_totals").fetchone()[0]
 assert total == ios
 
-trace = json.load(open(prefix + ".perfetto", encoding="utf-8"))["traceEvents"]
+trace = json.load(open(prefix + ".perfetto", encoding="utf-8"))
+missed = trace["otherData"]
+for k in missed:
+    assert db.execute("SELECT value FROM meta WHERE key = ?", (k,)).fetchone() == (missed[k],), k
+# Each issue is of a finished I/O, was given back, or is counted.
+matched = db.execute("SELECT count(*) FROM ios WHERE issued_ns IS NOT NULL").fetchone()[0]
+unmatched = missed["unmatched_issues"] + missed["in_flight_at_end"]
+assert matched + unmatched + counts[REQUEUE] == counts[ISSUE], (matched, missed, counts)
+trace = trace["traceEvents"]
 slices = [e for e in trace if e["ph"] == "X"]
 assert len(slices) == ios
 lanes = {}
