@@ -21,9 +21,9 @@ void filter_deinit(struct filter *filter)
 
 bool filter_is_set(const struct filter *filter)
 {
-	return filter->mask || filter->n_devices || filter->n_cpus || filter->n_pids ||
-	       filter->n_comms || filter->n_actions || filter->operations || filter->has_sectors ||
-	       filter->has_bytes || filter->from.is_set || filter->to.is_set;
+	return filter->mask || filter->no_messages || filter->n_devices || filter->n_cpus ||
+	       filter->n_pids || filter->n_comms || filter->n_actions || filter->operations ||
+	       filter->has_sectors || filter->has_bytes || filter->from.is_set || filter->to.is_set;
 }
 
 static bool is_device(const struct recording_device *device, const char *text)
@@ -198,6 +198,9 @@ bool filter_passes(const struct filter *filter, const struct merge_item *item, c
 
 	if (is_before(filter, item->tag, event->time_ns) ||
 	    is_behind(filter, item->tag, event->time_ns))
+		return false;
+	if (filter->no_messages && blkbox_event_is_note(event) &&
+	    event->action == BLKBOX_NOTE_MESSAGE)
 		return false;
 	if (filter->mask && !(event->categories & filter->mask))
 		return false;

@@ -17,8 +17,9 @@ struct moment {
 };
 
 struct filter {
-	uint32_t mask;	/* categories: an event passes if it has any; 0 = not set */
-	char **devices; /* names or "major:minor", as given */
+	uint32_t mask;	  /* categories: an event passes if it has any; 0 = not set */
+	bool no_messages; /* free text that the kernel or somebody put into the trace */
+	char **devices;	  /* names or "major:minor", as given */
 	size_t n_devices;
 	uint32_t *cpus;
 	size_t n_cpus;

@@ -90,6 +90,21 @@ static void tell_sequence(struct teller *teller, const struct recording *recordi
 	}
 }
 
+/* They are shown all the same: nothing is missing. */
+static void tell_unknown(struct teller *teller, const struct input_channel *channel,
+			 const struct survey *survey)
+{
+	bool whole = teller->whole;
+
+	if (survey->unknown_actions)
+		tell(teller,
+		     "%s: %" PRIu64
+		     " events have actions that this program does not know; they are "
+		     "shown by number",
+		     channel->name, survey->unknown_actions);
+	teller->whole = whole;
+}
+
 static void tell_log_sentence(void *context, const char *sentence)
 {
 	tell(context, "%s", sentence);
@@ -118,6 +133,7 @@ bool recording_health(const struct recording *recording, recording_tell function
 		tell_log(&teller, part->input);
 		for (size_t i = 0; i < part->n_surveys; i++) {
 			tell_channel(&teller, &channels[i], &part->surveys[i].health);
+			tell_unknown(&teller, &channels[i], &part->surveys[i]);
 			tell_sequence(&teller, recording, p, &part->surveys[i]);
 		}
 	}

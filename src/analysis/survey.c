@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "survey.h"
 
+#include "letters.h"
 #include "wire.h"
 
 #include <string.h>
@@ -119,6 +120,7 @@ static int add_event(struct survey *s, const struct blkbox_event *event, struct 
 	if (r < 0)
 		return r;
 	follow_time(s, cpu, event);
+	s->unknown_actions += !action_letters(event);
 	if (blkbox_event_is_note(event)) {
 		device->notes++;
 		return add_note(s, event, names);

@@ -46,8 +46,9 @@ struct survey {
 	uint64_t first_ns;	   /* the least of all records; UINT64_MAX if there is none */
 	uint64_t last_ns;
 	uint64_t newest_ns;
-	uint64_t disorder_ns; /* as above, in the whole channel */
-	bool ties_disordered; /* records of one time that are not in the order of CPUs */
+	uint64_t disorder_ns;	  /* as above, in the whole channel */
+	uint64_t unknown_actions; /* events whose action has no letters */
+	bool ties_disordered;	  /* records of one time that are not in the order of CPUs */
 	uint32_t newest_cpu;
 	struct index cpu_places; /* by number; for survey.c */
 	struct index device_places;

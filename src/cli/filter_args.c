@@ -38,6 +38,8 @@ static const struct argp_option options[] = {
 	{"from", KEY_FROM, "TIME", 0,
 	 "Not before TIME: seconds from the start, or 2026-11-30T15:48:36Z", 10},
 	{"to", KEY_TO, "TIME", 0, "Not after TIME", 10},
+	{"no-msgs", 'M', NULL, 0, "No messages (notes of I/O schedulers may be most of a trace)",
+	 10},
 	{"stopwatch", 'w', "[FROM:]TO", 0, "From and to in seconds, as in blkparse", 10},
 	{0},
 };
@@ -214,6 +216,9 @@ static int take_option(struct filter *filter, int key, const char *argument, str
 	case 'a':
 	case 'A':
 		return add_mask(filter, key, argument, why);
+	case 'M':
+		filter->no_messages = true;
+		return 0;
 	case 'w':
 		return set_stopwatch(filter, argument, why);
 	case KEY_DEVICE:

@@ -3,7 +3,10 @@
 
 #include "cli.h"
 
+#include <signal.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 void allow_many_files(void)
 {
@@ -15,14 +18,50 @@ void allow_many_files(void)
 	}
 }
 
+/* A pipe; not a terminal, where Ctrl-C is meant for us. */
+static bool is_pipe(const char *path)
+{
+	struct stat st;
+	int r = strcmp(path, "-") ? stat(path, &st) : fstat(STDIN_FILENO, &st);
+
+	return r == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+}
+
+static void pass_over(int signal)
+{
+	(void)signal;
+}
+
+/*
+ * Ctrl-C at the end of `record -o - | dump -` goes to both: it is the recorder's to end, and what
+ * it still has to say is to be read. A second one is for us.
+ */
+static void pass_over_one_interrupt(struct sigaction *ret_before)
+{
+	struct sigaction once = {.sa_handler = pass_over,
+				 .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
+
+	sigaction(SIGINT, NULL, ret_before);
+	if (ret_before->sa_handler != SIG_IGN)
+		sigaction(SIGINT, &once, NULL);
+}
+
 int reading_open(const char *command, char *const *paths, size_t n, struct recording **ret)
 {
 	struct why why = {""};
+	struct sigaction before;
+	bool pipe = false;
+	int r;
 
 	allow_many_files();
-	if (recording_open(paths, n, ret, &why) < 0)
-		return failed(command, &why);
-	return STATUS_OK;
+	for (size_t i = 0; i < n; i++)
+		pipe |= is_pipe(paths[i]);
+	if (pipe)
+		pass_over_one_interrupt(&before);
+	r = recording_open(paths, n, ret, &why);
+	if (pipe)
+		sigaction(SIGINT, &before, NULL);
+	return r < 0 ? failed(command, &why) : STATUS_OK;
 }
 
 int reading_spares(const struct recording *recording, const char *path, struct why *why)
