@@ -75,10 +75,6 @@ void input_close(struct input *input)
 	free(input);
 }
 
-enum {
-	LOOK_BYTES = 1 << 20 /* of a file's start, in which a record is looked for */
-};
-
 /* Is what starts with @bytes a run of records? Leading rubbish is for the decoder to step over. */
 static int check_records(const char *name, const uint8_t *bytes, size_t n, struct why *why)
 {
@@ -100,6 +96,24 @@ static int check_records(const char *name, const uint8_t *bytes, size_t n, struc
 		       "%s is no recording: neither a blkbox log nor blktrace records are at its "
 		       "start",
 		       name);
+}
+
+int input_check_start(int fd, const char *name, struct why *why)
+{
+	_cleanup_free_ uint8_t *bytes = NULL;
+	ssize_t n;
+
+	if (log_reader_probe(fd))
+		return 0;
+	bytes = malloc(INPUT_LOOK_BYTES);
+	if (!bytes)
+		return why_set(why, -ENOMEM, "no memory");
+	n = pread(fd, bytes, INPUT_LOOK_BYTES, 0);
+	if (n < 0)
+		return why_errno(why, -errno, "cannot read %s", name);
+	if (n == 0)
+		return why_set(why, -EBADMSG, "%s is empty: that is no recording", name);
+	return check_records(name, bytes, (size_t)n, why);
 }
 
 static int open_stream(struct input *input, int fd, struct why *why)
@@ -125,8 +139,6 @@ static int open_file(struct input *input, const char *path, int fd, struct why *
 {
 	_cleanup_close_ int own_fd = fd;
 	_cleanup_free_ char *base = path ? input_set_base(path) : NULL;
-	_cleanup_free_ uint8_t *bytes = NULL;
-	ssize_t n;
 	int r;
 
 	if (log_reader_probe(own_fd))
@@ -134,15 +146,7 @@ static int open_file(struct input *input, const char *path, int fd, struct why *
 	/* What is damaged in one file of a set is no reason to refuse the others. */
 	if (base)
 		return input_open_set(input, base, why);
-	bytes = malloc(LOOK_BYTES);
-	if (!bytes)
-		return why_set(why, -ENOMEM, "no memory");
-	n = pread(own_fd, bytes, LOOK_BYTES, 0);
-	if (n < 0)
-		return why_errno(why, -errno, "cannot read %s", input->name);
-	if (n == 0)
-		return why_set(why, -EBADMSG, "%s is empty: that is no recording", input->name);
-	r = check_records(input->name, bytes, (size_t)n, why);
+	r = input_check_start(own_fd, input->name, why);
 	if (r < 0)
 		return r;
 	return open_stream(input, take_fd(&own_fd), why);

@@ -35,7 +35,15 @@ int input_log_source(struct input *input, size_t channel, struct source **ret, s
 int input_open_set(struct input *input, const char *base, struct why *why);
 /** If @path is BASE.blktrace.N: a copy of BASE, else NULL. */
 char *input_set_base(const char *path);
-/** Copies what comes from @fd into an unlinked file, which *@ret_fd then is. */
+/** Is the seekable file at @fd any recording, as far as its start tells? -EBADMSG, -ENOTSUP */
+int input_check_start(int fd, const char *name, struct why *why);
+enum {
+	INPUT_LOOK_BYTES = 1 << 20 /* of a file's start, in which a record is looked for */
+};
+/**
+ * Copies what comes from @fd into an unlinked file, which *@ret_fd then is. Fails as
+ * input_check_start() as soon as that can be told: what comes may have no end.
+ */
 int input_spool(int fd, const char *name, int *ret_fd, struct why *why);
 
 #endif

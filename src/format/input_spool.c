@@ -36,6 +36,7 @@ int input_spool(int fd, const char *name, int *ret_fd, struct why *why)
 	_cleanup_close_ int spool = -1;
 	_cleanup_free_ uint8_t *bytes = malloc(SPOOL_BYTES);
 	int r = open_spool(why);
+	uint64_t size = 0;
 
 	if (r < 0)
 		return r;
@@ -55,6 +56,11 @@ int input_spool(int fd, const char *name, int *ret_fd, struct why *why)
 		if (r < 0)
 			return why_errno(why, r, "cannot keep %s in a temporary file ($TMPDIR)",
 					 name);
+		if (size < INPUT_LOOK_BYTES && size + (uint64_t)n >= INPUT_LOOK_BYTES)
+			r = input_check_start(spool, name, why);
+		if (r < 0)
+			return r;
+		size += (uint64_t)n;
 	}
 	*ret_fd = take_fd(&spool);
 	return 0;
