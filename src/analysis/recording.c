@@ -139,6 +139,34 @@ static int read_log_extras(struct part *part)
 	return r < 0 ? r : name_idle_threads(part);
 }
 
+/* One set may be named by each of its files (a shell's *): it is read once. */
+static bool is_open(const struct recording *recording, const struct input *input)
+{
+	for (size_t i = 0; i < recording->n_parts; i++) {
+		if (input_is_same(recording->parts[i].input, input))
+			return true;
+	}
+	return false;
+}
+
+static int open_part(struct recording *recording, const char *path, struct why *why)
+{
+	struct part *part = &recording->parts[recording->n_parts];
+	_cleanup_(cleanup_input_close) struct input *input = NULL;
+	int r = input_open(path, &input, why);
+
+	if (r < 0 || is_open(recording, input))
+		return r < 0 ? r : 0;
+	part->input = take_ptr(input);
+	recording->n_parts++;
+	r = survey_part(part, why);
+	if (r == 0)
+		r = check_memory(part, why);
+	if (r < 0)
+		return r;
+	return read_log_extras(part) < 0 ? why_set(why, -ENOMEM, "no memory") : 0;
+}
+
 int recording_open(char *const *paths, size_t n, struct recording **ret, struct why *why)
 {
 	_cleanup_(cleanup_recording_close) struct recording *recording =
@@ -150,19 +178,9 @@ int recording_open(char *const *paths, size_t n, struct recording **ret, struct 
 	if (!recording || !recording->parts)
 		return why_set(why, -ENOMEM, "no memory");
 	for (size_t i = 0; i < n; i++) {
-		struct part *part = &recording->parts[i];
-
-		r = input_open(paths[i], &part->input, why);
+		r = open_part(recording, paths[i], why);
 		if (r < 0)
 			return r;
-		recording->n_parts = i + 1;
-		r = survey_part(part, why);
-		if (r == 0)
-			r = check_memory(part, why);
-		if (r < 0)
-			return r;
-		if (read_log_extras(part) < 0)
-			return why_set(why, -ENOMEM, "no memory");
 	}
 	r = clock_align(recording, why);
 	if (r == 0 && recording_summarise(recording) < 0)

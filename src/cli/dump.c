@@ -86,28 +86,6 @@ static const struct argp argp = {
 	       "  blkbox dump sda -f '%I %D %a %L %S+%n %C\\n'\n",
 };
 
-static int dump_events(const struct dump *dump, struct recording *recording, struct sink *sink,
-		       struct why *why)
-{
-	bool needs_comm = filter_needs_comm(&dump->filter);
-	struct merge_item item;
-	int r;
-
-	while ((r = recording_next(recording, &item, why)) > 0) {
-		const char *comm = needs_comm ? recording_comm(recording, item.tag, item.event.pid,
-							       item.event.cpu, item.event.time_ns)
-					      : NULL;
-
-		if (filter_passes(&dump->filter, &item, comm))
-			r = sink_event(sink, &item, why);
-		else
-			r = sink_left_out(sink, &item, why);
-		if (r < 0)
-			return r;
-	}
-	return r < 0 ? r : sink_finish(sink, why);
-}
-
 static int dump_to(int fd, const struct dump *dump, struct recording *recording, struct why *why)
 {
 	_cleanup_(cleanup_sink_destroy) struct sink *sink = NULL;
@@ -118,7 +96,7 @@ static int dump_to(int fd, const struct dump *dump, struct recording *recording,
 	r = text_sink_create(fd, &dump->text.options, &scene, &sink);
 	if (r < 0)
 		return why_set(why, r, "no memory");
-	return dump_events(dump, recording, sink, why);
+	return reading_pump("dump", recording, &dump->filter, sink, fd != STDOUT_FILENO, why);
 }
 
 static int dump_all(const struct dump *dump, struct recording *recording, struct why *why)

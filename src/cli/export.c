@@ -3,9 +3,7 @@
 
 #include "cli.h"
 #include "filter_args.h"
-#include "progress.h"
 #include "reading.h"
-#include "sink.h"
 
 #include <argp.h>
 #include <string.h>
@@ -29,30 +27,7 @@ enum {
 int export_events(const struct export_options *options, struct recording *recording,
 		  struct sink *sink, struct why *why)
 {
-	bool needs_comm = filter_needs_comm(&options->filter);
-	struct progress progress;
-	struct merge_item item;
-	int r;
-
-	progress_init(&progress, recording_info(recording));
-	while ((r = recording_next(recording, &item, why)) > 0) {
-		const struct blkbox_event *event = &item.event;
-		const char *comm = needs_comm ? recording_comm(recording, item.tag, event->pid,
-							       event->cpu, event->time_ns)
-					      : NULL;
-
-		progress_step(&progress);
-		if (filter_passes(&options->filter, &item, comm))
-			r = sink_event(sink, &item, why);
-		else
-			r = sink_left_out(sink, &item, why);
-		if (r < 0)
-			break;
-	}
-	if (r == 0)
-		r = sink_finish(sink, why);
-	progress_end(&progress);
-	return r;
+	return reading_pump("export", recording, &options->filter, sink, true, why);
 }
 
 enum {

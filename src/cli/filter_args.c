@@ -255,10 +255,22 @@ static const char *option_name(int key)
 	return "?";
 }
 
+/* What ends before it begins is a slip, whichever options it comes from. */
+static void check_span(const struct filter *filter, const struct argp_state *state)
+{
+	if (filter->from.is_set && filter->to.is_set &&
+	    filter->from.is_wall == filter->to.is_wall && filter->to.ns < filter->from.ns)
+		argp_error(state, "--to is before --from");
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct why why = {""};
-	int r = take_option(state->input, key, argument, &why);
+	int r;
+
+	if (key == ARGP_KEY_END)
+		check_span(state->input, state);
+	r = take_option(state->input, key, argument, &why);
 
 	if (r == ARGP_ERR_UNKNOWN)
 		return r;

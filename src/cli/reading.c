@@ -2,7 +2,9 @@
 #include "reading.h"
 
 #include "cli.h"
+#include "progress.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -78,6 +80,48 @@ int reading_spares(const struct recording *recording, const char *path, struct w
 				       input_name(input), path);
 	}
 	return 0;
+}
+
+/* 1 = there was an event, and it passed; 0 = it did not; -ENODATA = there is none. */
+static int pump_one(struct recording *recording, const struct filter *filter, struct sink *sink,
+		    struct why *why)
+{
+	struct merge_item item;
+	const char *comm = NULL;
+	bool passes;
+	int r = recording_next(recording, &item, why);
+
+	if (r <= 0)
+		return r < 0 ? r : -ENODATA;
+	if (filter_needs_comm(filter))
+		comm = recording_comm(recording, item.tag, item.event.pid, item.event.cpu,
+				      item.event.time_ns);
+	passes = filter_passes(filter, &item, comm);
+	r = passes ? sink_event(sink, &item, why) : sink_left_out(sink, &item, why);
+	return r < 0 ? r : passes;
+}
+
+int reading_pump(const char *command, struct recording *recording, const struct filter *filter,
+		 struct sink *sink, bool shows_progress, struct why *why)
+{
+	const struct recording_info *info = recording_info(recording);
+	struct progress progress;
+	uint64_t passed = 0;
+	int r;
+
+	progress_init(&progress, info);
+	progress.is_terminal &= shows_progress;
+	while ((r = pump_one(recording, filter, sink, why)) >= 0) {
+		progress_step(&progress);
+		passed += (uint64_t)r;
+	}
+	if (r == -ENODATA)
+		r = sink_finish(sink, why);
+	progress_end(&progress);
+	if (r == 0 && !passed && info->events)
+		fprintf(stderr, "blkbox %s: none of %" PRIu64 " events is one of those asked for\n",
+			command, info->events + info->notes);
+	return r;
 }
 
 static void tell(void *context, const char *sentence)

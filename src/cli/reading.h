@@ -6,7 +6,8 @@
 #ifndef BLKBOX_CLI_READING_H
 #define BLKBOX_CLI_READING_H
 
-#include "recording.h"
+#include "filter.h"
+#include "sink.h"
 
 /** Raises the limit of open files: a set has one for each CPU and device, and all are opened. */
 void allow_many_files(void);
@@ -16,6 +17,13 @@ int reading_open(const char *command, char *const *paths, size_t n, struct recor
 
 /** -EEXIST with a sentence if writing @path (or @path.part) would replace what is being read. */
 int reading_spares(const struct recording *recording, const char *path, struct why *why);
+
+/**
+ * Sends the events of @recording that pass the filter into @sink and finishes it; says so if there
+ * is none. 0, or an error told in @why.
+ */
+int reading_pump(const char *command, struct recording *recording, const struct filter *filter,
+		 struct sink *sink, bool shows_progress, struct why *why);
 
 /**
  * Tells on stderr what is wrong with the recording, and if it is empty.

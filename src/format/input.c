@@ -227,6 +227,17 @@ bool input_reads(const struct input *input, const char *path)
 	return input->kind != INPUT_SET && is_same_file(&st, &input->st);
 }
 
+bool input_is_same(const struct input *a, const struct input *b)
+{
+	struct stat x = a->st, y = b->st;
+
+	if (a->kind != b->kind)
+		return false;
+	if (a->kind == INPUT_SET && (fstat(a->fds[0], &x) < 0 || fstat(b->fds[0], &y) < 0))
+		return false;
+	return S_ISREG(x.st_mode) && is_same_file(&x, &y);
+}
+
 enum input_kind input_kind(const struct input *input)
 {
 	return input->kind;

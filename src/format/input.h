@@ -44,6 +44,8 @@ DEFINE_CLEANUP(struct input, input_close);
 enum input_kind input_kind(const struct input *input);
 /** True if @path is one of the files that the input is read from. */
 bool input_reads(const struct input *input, const char *path);
+/** True if both are read from the same file, or set of files. */
+bool input_is_same(const struct input *a, const struct input *b);
 /** As the user gave it; "standard input" for "-". */
 const char *input_name(const struct input *input);
 size_t input_channels(const struct input *input, const struct input_channel **ret);
