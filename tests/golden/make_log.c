@@ -4,7 +4,8 @@
  * make_log FILE SEED COMPRESS KIND: for comparison with a reader that knows only blkbox-log(5).
  * KIND: whole: nothing was dropped; drops: events were; pages: so they were, and one channel has
  * pages of the ftrace source (which are none: for readers that do not decode). ftrace=PAGES: real
- * ones, of CPU 1 of a 6.18 kernel, of loop0; events were dropped, too.
+ * ones, of CPU 1 of a 6.18 kernel, of loop0; events were dropped, too. large: 80 MiB on one
+ * channel.
  */
 #include "log_writer.h"
 
@@ -204,6 +205,22 @@ static int write_ftrace(struct log_writer *writer, const char *path, struct why 
 	return r == 0 ? log_writer_finish(writer, LOG_END_SIGNAL, why) : r;
 }
 
+static int write_large(struct log_writer *writer, const struct stream *stream, struct why *why)
+{
+	static const struct log_device device = {.device = 8u << 20,
+						 .disk = 8u << 20,
+						 .name = "sda"};
+	static const struct log_channel channel = {0, 0, 0, LOG_RELAY_RECORDS};
+	int r = log_writer_devices(writer, &device, 1, why);
+
+	if (r == 0)
+		r = log_writer_channels(writer, &channel, 1, why);
+	for (int i = 0; i < 80 && r == 0; i++)
+		r = log_writer_data(writer, 0, stream->bytes, stream->size, why);
+	printf("records %zu\n", 80 * stream->records);
+	return r == 0 ? log_writer_finish(writer, LOG_END_SIGNAL, why) : r;
+}
+
 int main(int argc, char **argv)
 {
 	static struct stream streams[CHANNELS];
@@ -225,6 +242,8 @@ int main(int argc, char **argv)
 			      &why);
 	if (r == 0 && !strncmp(argv[4], "ftrace=", 7))
 		r = write_ftrace(writer, argv[4] + 7, &why);
+	else if (r == 0 && !strcmp(argv[4], "large"))
+		r = write_large(writer, &streams[0], &why);
 	else if (r == 0)
 		r = write_log(writer, streams, &seed, !strcmp(argv[4], "whole"),
 			      !strcmp(argv[4], "pages"), &why);
