@@ -10,10 +10,9 @@
 #include <string.h>
 #include <sys/inotify.h>
 
-struct watched_directory {
+struct watched_file {
 	int watch;
-	const char *const *names; /* NULL: all */
-	char path[PATH_MAX];
+	char *path;
 };
 
 void foreign_writes_init(struct foreign_writes *writes)
@@ -24,14 +23,16 @@ void foreign_writes_init(struct foreign_writes *writes)
 void foreign_writes_deinit(struct foreign_writes *writes)
 {
 	close_keep_errno(take_fd(&writes->fd));
-	free(writes->directories);
+	for (size_t i = 0; i < writes->n; i++)
+		free(writes->files[i].path);
+	free(writes->files);
 	foreign_writes_init(writes);
 }
 
 /* By way of a descriptor: @path is below the root. */
 static int add_watch(struct foreign_writes *writes, const struct sysroot *root, const char *path)
 {
-	_cleanup_close_ int fd = sysroot_openf(root, O_PATH | O_DIRECTORY, "%s", path);
+	_cleanup_close_ int fd = sysroot_openf(root, O_PATH, "%s", path);
 	char link[64];
 	int watch;
 
@@ -42,36 +43,46 @@ static int add_watch(struct foreign_writes *writes, const struct sysroot *root, 
 	if (writes->fd < 0)
 		return -errno;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	/* Who opens for writing may empty a file without a write. */
-	watch = inotify_add_watch(writes->fd, link, IN_MODIFY | IN_CLOSE_WRITE);
-	return watch < 0 ? -errno : watch;
+	/* Emptying a file by opening it counts as a modification, too. */
+	watch = inotify_add_watch(writes->fd, link, IN_MODIFY);
+	if (watch >= 0)
+		return watch;
+	/* /proc is not there: not to be taken for a missing file. */
+	return errno == ENOENT ? -ENOTSUP : -errno;
+}
+
+static int watch_file(struct foreign_writes *writes, const struct sysroot *root, const char *path)
+{
+	struct watched_file *more = reallocarray(writes->files, writes->n + 1, sizeof(*more));
+	_cleanup_free_ char *copy = strdup(path);
+	int watch;
+
+	if (more)
+		writes->files = more;
+	if (!more || !copy)
+		return -ENOMEM;
+	watch = add_watch(writes, root, path);
+	if (watch < 0)
+		return watch == -ENOENT ? 0 : watch;
+	more[writes->n++] = (struct watched_file){.watch = watch, .path = take_ptr(copy)};
+	return 0;
 }
 
 int foreign_writes_watch(struct foreign_writes *writes, const struct sysroot *root,
 			 const char *const *names, const char *format, ...)
 {
-	struct watched_directory *more =
-		reallocarray(writes->directories, writes->n + 1, sizeof(*more));
-	struct watched_directory *directory;
+	char directory[PATH_MAX], path[PATH_MAX + 64];
 	va_list args;
-	int watch;
+	int r = 0;
 
-	if (!more)
-		return -ENOMEM;
-	writes->directories = more;
-	directory = &more[writes->n];
 	va_start(args, format);
-	vsnprintf(directory->path, sizeof(directory->path), format, args);
+	vsnprintf(directory, sizeof(directory), format, args);
 	va_end(args);
-	watch = add_watch(writes, root, directory->path);
-	if (watch == -ENOENT)
-		return 0;
-	if (watch < 0)
-		return watch;
-	directory->watch = watch;
-	directory->names = names;
-	writes->n++;
-	return 0;
+	for (size_t i = 0; r == 0 && names[i]; i++) {
+		snprintf(path, sizeof(path), "%s/%s", directory, names[i]);
+		r = watch_file(writes, root, path);
+	}
+	return r;
 }
 
 int foreign_writes_watch_disk(struct foreign_writes *writes, const struct sysroot *root,
@@ -95,42 +106,28 @@ int foreign_writes_watch_disk(struct foreign_writes *writes, const struct sysroo
 	return r;
 }
 
-static const struct watched_directory *find(const struct foreign_writes *writes, int watch)
+static const char *find(const struct foreign_writes *writes, int watch)
 {
 	for (size_t i = 0; i < writes->n; i++) {
-		if (writes->directories[i].watch == watch)
-			return &writes->directories[i];
+		if (writes->files[i].watch == watch)
+			return writes->files[i].path;
 	}
 	return NULL;
-}
-
-static bool is_watched(const struct watched_directory *directory, const char *name)
-{
-	if (!directory->names)
-		return true;
-	for (size_t i = 0; directory->names[i]; i++) {
-		if (!strcmp(directory->names[i], name))
-			return true;
-	}
-	return false;
 }
 
 static int take(const struct foreign_writes *writes, const struct inotify_event *event,
 		const char *own, struct why *why)
 {
-	const struct watched_directory *directory = find(writes, event->wd);
-	const char *name = event->len ? event->name : "";
+	const char *path = find(writes, event->wd);
 
 	if (event->mask & IN_Q_OVERFLOW)
 		return why_set(why, -EBUSY,
 			       "somebody else wrote to the kernel's tracing files very often while "
 			       "we recorded");
-	if (!directory || !(event->mask & (IN_MODIFY | IN_CLOSE_WRITE)) ||
-	    !is_watched(directory, name) || (own && !strcmp(own, name)))
+	if (!path || !(event->mask & IN_MODIFY) || (own && !strcmp(own, strrchr(path, '/') + 1)))
 		return 0;
 	return why_set(why, -EBUSY,
-		       "somebody else wrote to %s/%s while we recorded, which takes events away",
-		       directory->path, name);
+		       "somebody else wrote to %s while we recorded: events may be missing", path);
 }
 
 int foreign_writes_look(struct foreign_writes *writes, const char *own, struct why *why)

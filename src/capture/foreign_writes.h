@@ -17,14 +17,14 @@
 
 /** What a recording without it lacks; the text of the errno follows. */
 #define FOREIGN_WRITES_UNSEEN                                                                   \
-	"if somebody else changes the kernel's tracing settings for a moment, nobody notices: " \
-	"inotify has no more room (sysctl fs.inotify)"
+	"if somebody else changes the kernel's tracing settings for a moment, nobody notices, " \
+	"because they cannot be watched (see sysctl fs.inotify)"
 
-struct watched_directory;
+struct watched_file;
 
 struct foreign_writes {
 	int fd; /* -1: nothing is watched */
-	struct watched_directory *directories;
+	struct watched_file *files;
 	size_t n;
 };
 
@@ -33,9 +33,8 @@ void foreign_writes_init(struct foreign_writes *writes);
 void foreign_writes_deinit(struct foreign_writes *writes);
 
 /**
- * Watches @names (ended by NULL; borrowed) of the directory that @format names, or all its files
- * where @names is NULL. A directory that is not there is passed over. -ENOMEM, -EMFILE or -ENOSPC
- * (limits of inotify): it is not watched.
+ * Watches the files @names (ended by NULL) of the directory that @format names; those that are not
+ * there are passed over. -ENOMEM, -EMFILE, -ENOSPC (limits of inotify), ...: not all are watched.
  */
 int foreign_writes_watch(struct foreign_writes *writes, const struct sysroot *root,
 			 const char *const *names, const char *format, ...) _printf_(4, 5);
@@ -49,7 +48,7 @@ int foreign_writes_watch_disk(struct foreign_writes *writes, const struct sysroo
 
 /**
  * -EBUSY with the sentence if anything watched was written to since the last call, else 0.
- * @own: a file that the caller has just written itself; or NULL
+ * @own: name of a file that the caller has just written itself; or NULL
  */
 int foreign_writes_look(struct foreign_writes *writes, const char *own, struct why *why);
 

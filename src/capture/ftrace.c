@@ -141,7 +141,7 @@ static void watch_others(struct ftrace_source *ftrace)
 					  "tracing_cpumask",
 					  "tracing_on",
 					  NULL};
-	static const char *const per_cpu[] = {"buffer_size_kb", "trace", NULL};
+	static const char *const per_cpu[] = {"buffer_size_kb", "snapshot", "trace", NULL};
 	struct trace_source *source = &ftrace->source;
 	const char *tracefs = ftrace->state.tracefs;
 	int r = foreign_writes_watch(&source->foreign, source->root, top, "%s", tracefs);
@@ -315,11 +315,14 @@ static int ftrace_stop(struct trace_source *source, struct why *why)
 	bool foreign = check_buffer(ftrace, &found) < 0;
 	int r;
 
+	/* As late as can be: the collector looks twice a second. */
+	for (size_t i = 0; !foreign && i < source->n_devices; i++)
+		foreign = ftrace->enabled[i] && check_device(ftrace, i, &found) == -EBUSY;
 	pthread_mutex_lock(&ftrace->lock);
-	if (!foreign)
-		foreign = foreign_writes_look(&source->foreign, NULL, &found) < 0;
 	atomic_store(&ftrace->recording, false);
 	r = tracing_state_set(source->root, &ftrace->state, "tracing_on", "0");
+	if (!foreign)
+		foreign = foreign_writes_look(&source->foreign, "tracing_on", &found) < 0;
 	pthread_mutex_unlock(&ftrace->lock);
 	for (size_t i = 0; i < source->n_devices; i++) {
 		const struct block_device *device = &source->devices[i];
@@ -331,7 +334,7 @@ static int ftrace_stop(struct trace_source *source, struct why *why)
 	}
 	if (r < 0)
 		return why_errno(why, r, "cannot switch %s/tracing_on off", ftrace->state.tracefs);
-	return foreign ? why_set(why, 2, "%s", found.text) : 0;
+	return foreign ? why_set(why, SOURCE_DISTURBED, "%s", found.text) : 0;
 }
 
 /* Every entry that the kernel counts has been read, and nobody else has read one. */
@@ -434,6 +437,8 @@ static int ftrace_teardown(struct trace_source *source, struct why *why)
 		guardian_release(&ftrace->guardian);
 	/* On failure it is tried once more by the destructor, then by the guardian. */
 	ftrace->saved = r < 0;
+	if (r < 0 && r != -EBUSY)
+		return why_set(why, r, "%s", reason.text);
 	return r < 0 ? why_set(why, r,
 			       "%s; ftrace's state is put back when that is over, or by 'blkbox "
 			       "stop'",

@@ -251,7 +251,8 @@ static void watch_others(struct trace_source *source)
 	int r = trace_source_watch_devices(source, false);
 
 	if (r == 0 && tracefs_find(source->root, tracefs, sizeof(tracefs), NULL) >= 0)
-		r = foreign_writes_watch(&source->foreign, source->root, tracer, "%s", tracefs);
+		r = foreign_writes_watch(&to_relay(source)->tracer, source->root, tracer, "%s",
+					 tracefs);
 	if (r < 0)
 		why_errno(&source->notice, r, FOREIGN_WRITES_UNSEEN);
 }
@@ -260,13 +261,16 @@ static int relay_start(struct trace_source *source, struct why *why)
 {
 	struct relay_source *relay = to_relay(source);
 	LOCKED(&relay->lock);
+	int r;
 
 	watch_others(source);
+	r = preflight_tracer_conflict(source->root, why);
+	if (r < 0)
+		return r;
 
 	for (size_t i = 0; i < source->n_devices; i++) {
-		int r = source->kernel->ioctl(source->kernel->context, relay->devices[i].fd,
-					      BT_IOC_START, NULL);
-
+		r = source->kernel->ioctl(source->kernel->context, relay->devices[i].fd,
+					  BT_IOC_START, NULL);
 		if (r < 0)
 			return why_errno(why, r, "cannot start the trace of %s",
 					 source->log_devices[i].name);
@@ -338,6 +342,19 @@ static bool was_removed(const struct sysroot *root, const struct block_device *d
 		!sectors);
 }
 
+/* Other tracers leave relay channels alone: that one was set is told, but ends nothing. */
+static int look_at_writes(struct relay_source *relay, struct why *why)
+{
+	int r = foreign_writes_look(&relay->source.foreign, NULL, why);
+
+	if (r == 0 && foreign_writes_look(&relay->tracer, NULL, NULL) < 0)
+		return why_set(
+			why, -ESTALE,
+			"somebody set ftrace's tracer while we recorded: if it was blk for a "
+			"moment, events are missing");
+	return r;
+}
+
 static int relay_check(struct trace_source *source, struct why *why)
 {
 	struct relay_source *relay = to_relay(source);
@@ -358,7 +375,7 @@ static int relay_check(struct trace_source *source, struct why *why)
 			       "somebody else ended the trace of %s while it was recorded",
 			       source->log_devices[i].name);
 	}
-	return foreign_writes_look(&source->foreign, NULL, why);
+	return look_at_writes(relay, why);
 }
 
 /* STOP has finished all sub-buffers: the file's size then counts every byte. */
@@ -371,7 +388,7 @@ static int relay_stop(struct trace_source *source, struct why *why)
 {
 	struct relay_source *relay = to_relay(source);
 	LOCKED(&relay->lock);
-	int result = foreign_writes_look(&source->foreign, NULL, why) < 0 ? 2 : 0;
+	int result = look_at_writes(relay, why) < 0 ? SOURCE_DISTURBED : 0;
 
 	for (size_t i = 0; i < source->n_devices; i++) {
 		struct relay_device *device = &relay->devices[i];
@@ -387,7 +404,11 @@ static int relay_stop(struct trace_source *source, struct why *why)
 		}
 		device->started = false;
 		if (r == -EINVAL && !result)
-			result = why_set(why, 1, "the trace of %s had already been ended",
+			result = why_set(why,
+					 was_removed(source->root, &source->devices[i])
+						 ? SOURCE_ENDED
+						 : SOURCE_DISTURBED,
+					 "the trace of %s had already been ended",
 					 source->log_devices[i].name);
 		else if (r < 0 && r != -EINVAL)
 			return why_errno(why, r, "cannot stop the trace of %s",
@@ -445,6 +466,7 @@ static void relay_destroy(struct trace_source *source)
 	if (relay->owners)
 		munmap(relay->owners, source->n_devices * sizeof(*relay->owners));
 	foreign_writes_deinit(&source->foreign);
+	foreign_writes_deinit(&relay->tracer);
 	pthread_mutex_destroy(&relay->lock);
 	free(relay);
 }
@@ -472,6 +494,7 @@ int relay_source_create(struct trace_source **ret)
 		return -ENOMEM;
 	relay->source.ops = &relay_ops;
 	foreign_writes_init(&relay->source.foreign);
+	foreign_writes_init(&relay->tracer);
 	relay->guardian.fd = -1;
 	pthread_mutex_init(&relay->lock, NULL);
 	*ret = &relay->source;

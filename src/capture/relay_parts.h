@@ -38,6 +38,7 @@ struct relay_source {
 	/* The session's thread samples and stops while the collector's looks around. */
 	pthread_mutex_t lock;
 	struct relay_device *devices; /* what changes in them after the set-up: under the lock */
+	struct foreign_writes tracer; /* likewise: of ftrace, which may take the events away */
 	size_t online_cpus;	      /* at the last look at the loss counters */
 };
 

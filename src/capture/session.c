@@ -295,6 +295,7 @@ int session_stop(struct session *session, enum log_end_reason reason, struct ses
 	struct why stop_why = {""};
 	struct why audit_why = {""};
 	int stop_result, failure, r;
+	bool told;
 
 	if (collector_end_reason(session->collector))
 		reason = collector_end_reason(session->collector);
@@ -303,7 +304,8 @@ int session_stop(struct session *session, enum log_end_reason reason, struct ses
 	source->ops->sample_drops(source, false);
 	stop_result = source->ops->stop(source, &stop_why);
 	session->stopped_ns = clock_mono_ns();
-	if (stop_result == 2)
+	told = reason == LOG_END_FOREIGN;
+	if (stop_result == SOURCE_DISTURBED)
 		reason = LOG_END_FOREIGN;
 	set_phase(session, PHASE_STOPPED);
 	collector_join(session->collector);
@@ -321,7 +323,7 @@ int session_stop(struct session *session, enum log_end_reason reason, struct ses
 	session->set_up = false;
 	session->started = false;
 	session_remove_state(session);
-	session_make_report(session, reason, failure, stop_result ? &stop_why : NULL,
+	session_make_report(session, reason, failure, stop_result && !told ? &stop_why : NULL,
 			    audit_why.text[0] ? &audit_why : NULL, ret);
 	return failure < 0 ? failure : r;
 }

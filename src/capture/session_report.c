@@ -138,7 +138,7 @@ void session_make_report(struct session *session, enum log_end_reason reason, in
 	session->remarks = *collector_remarks(session->collector);
 	report_devices(session, ret);
 	report_channels(session, ret);
-	if (stop_why && !session->remarks.n)
+	if (stop_why && (!session->remarks.n || reason == LOG_END_FOREIGN))
 		add_remark(session, stop_why);
 	if (audit_why)
 		add_remark(session, audit_why);

@@ -32,7 +32,8 @@ int session_choose_source(struct session *session, struct trace_source **ret, st
 	int r;
 
 	/* A recorder that died may have left the tracer on; one that lives takes all events. */
-	if (tracing_state_recover(session->root, &reason) == -EBUSY)
+	tracing_state_recover(session->root, NULL);
+	if (tracing_state_user(session->root, &reason) == -EBUSY)
 		return why_set(why, -EBUSY, "%s", reason.text);
 	r = kind == SOURCE_AUTO ? choose_kind(session, &kind, why) : 0;
 	if (r < 0)

@@ -44,6 +44,12 @@ struct trace_options {
 	const char *debugfs;   /* mount point; NULL = look for it */
 };
 
+/** What stop() may find. */
+enum {
+	SOURCE_ENDED = 1,     /* a device's trace had ended before, because it was removed */
+	SOURCE_DISTURBED = 2, /* somebody else ended a trace, or may have taken events away */
+};
+
 enum read_mode {
 	READ_FINISHED, /* only finished sub-buffers: from any CPU */
 	READ_LIVE,     /* the unfinished rest too: only on the channel's own CPU */
@@ -84,8 +90,8 @@ struct trace_source_ops {
 	 */
 	int (*check)(struct trace_source *source, struct why *why);
 	/**
-	 * Ends recording; what is buffered stays readable. 1 if it had ended before, 2 if somebody
-	 * else has taken events away.
+	 * Ends recording; what is buffered stays readable. SOURCE_ENDED or SOURCE_DISTURBED, with a
+	 * sentence, if all was not well.
 	 */
 	int (*stop)(struct trace_source *source, struct why *why);
 	/**

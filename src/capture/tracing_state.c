@@ -260,15 +260,23 @@ int tracing_state_restore(const struct sysroot *root, struct tracing_state *stat
 		int r = disable_device(root, state->devices[i], result < 0 ? NULL : why);
 
 		result = result < 0 ? result : r;
+		/* Whoever traces it from now on is somebody else. */
+		if (r == 0)
+			state->devices[i--] = state->devices[--state->n_devices];
 	}
 	for (size_t i = 0; i < state->n_items; i++) {
 		int r = restore_item(root, state->tracefs, &state->items[i],
 				     result < 0 ? NULL : why);
 
 		result = result < 0 ? result : r;
+		/* What it is set to from now on is theirs. */
+		if (r == 0)
+			state->items[i].touched = false;
 	}
-	if (result < 0)
+	if (result < 0) {
+		tracing_state_store(root, state);
 		return result;
+	}
 	tracing_state_forget(root);
 	tracing_state_deinit(state);
 	return 0;
@@ -291,20 +299,13 @@ static int load_of_this_boot(const struct sysroot *root, struct tracing_state *s
 	char boot_id[BOOT_ID_BYTES];
 	int r = tracing_state_load(root, state);
 
-	if (r == -EINVAL) {
-		tracing_state_forget(root);
-		return 0;
-	}
-	if (r == -ENOENT)
+	if (r == -ENOENT || r == -EINVAL)
 		return 0;
 	if (r == 0)
 		r = boot_id_read(root, boot_id);
 	if (r < 0)
 		return r;
-	if (!strcmp(boot_id, state->boot_id))
-		return 1;
-	tracing_state_forget(root);
-	return 0;
+	return !strcmp(boot_id, state->boot_id);
 }
 
 /* As tracing_state_user(); 1: *@ret is that state. */
@@ -333,6 +334,8 @@ static int recover(const struct sysroot *root, struct why *why)
 	_cleanup_(tracing_state_deinit) struct tracing_state state = {0};
 	int r = load_left(root, &state, why);
 
+	if (r == 0)
+		tracing_state_forget(root);
 	/* On failure it is kept: it is the only note of what is to be put back. */
 	if (r <= 0)
 		return r;
@@ -340,34 +343,36 @@ static int recover(const struct sysroot *root, struct why *why)
 	return r < 0 ? r : 1;
 }
 
-/* On /run itself: a file of ours could be removed and made anew between two recorders' looks. */
-static int lock_run(const struct sysroot *root, struct why *why)
+/* Root's alone, and never removed: a file that is made anew would be another lock. */
+static int lock_state(const struct sysroot *root, struct why *why)
 {
 	enum {
 		WAIT_MS = 10,
 		TRIES = 500
 	};
-	_cleanup_close_ int fd = sysroot_openf(root, O_RDONLY | O_DIRECTORY, "/run");
+	_cleanup_close_ int fd = openat(root->fd, "run/blkbox.lock",
+					O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0)
-		return why_errno(why, fd,
-				 "cannot note the machine's tracing state in /run/blkbox: /run");
+		return why_errno(why, -errno,
+				 "cannot note the machine's tracing state in /run/blkbox: "
+				 "/run/blkbox.lock");
 	for (int i = 0; i < TRIES; i++) {
 		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
 			return take_fd(&fd);
 		if (errno != EWOULDBLOCK && errno != EINTR)
-			return why_errno(why, -errno, "cannot lock /run");
+			return why_errno(why, -errno, "cannot lock /run/blkbox.lock");
 		poll(NULL, 0, WAIT_MS);
 	}
 	return why_set(why, -EBUSY,
-		       "another recorder has been starting, or ending, through ftrace for %d s; "
-		       "'fuser -v /run' may tell which",
+		       "somebody else has held /run/blkbox.lock for %d s ('lslocks' tells who): a "
+		       "recorder that starts, or puts ftrace's state back",
 		       TRIES * WAIT_MS / 1000);
 }
 
 int tracing_state_claim(const struct sysroot *root, int *ret, struct why *why)
 {
-	_cleanup_close_ int fd = lock_run(root, why);
+	_cleanup_close_ int fd = lock_state(root, why);
 	int r = fd < 0 ? fd : recover(root, why);
 
 	if (r >= 0)
@@ -379,6 +384,9 @@ int tracing_state_recover(const struct sysroot *root, struct why *why)
 {
 	_cleanup_close_ int fd = -1;
 
+	/* Mostly there is nothing, and nobody has to be waited for. */
+	if (!sysroot_exists(root, "/run/blkbox/tracing"))
+		return 0;
 	return tracing_state_claim(root, &fd, why);
 }
 

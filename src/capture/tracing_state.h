@@ -85,7 +85,7 @@ int tracing_state_recover(const struct sysroot *root, struct why *why);
 int tracing_state_claim(const struct sysroot *root, int *ret, struct why *why);
 /**
  * Whose changes are there now: 0 = nobody's, 1 = those of a recorder that is dead, -EBUSY = those
- * of one that lives, with the sentence; or it cannot be known. Nothing of it is changed.
+ * of one that lives, with the sentence; or it cannot be known. Nothing is changed.
  */
 int tracing_state_user(const struct sysroot *root, struct why *why);
 

@@ -178,6 +178,9 @@ int tracing_explain_busy(const struct sysroot *root, const char *tracefs, struct
 	_cleanup_closedir_ DIR *dir = NULL;
 	struct dirent *entry;
 
+	if (!why)
+		return -EBUSY;
+
 	if (sysroot_opendir(root, &dir, "/proc") < 0)
 		dir = NULL;
 	while (dir && (entry = readdir(dir))) {

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 
 enum {
@@ -272,21 +273,40 @@ static int exit_status(const struct recorder *recorder, const struct session_rep
 	return report->complete ? STATUS_OK : STATUS_INCOMPLETE;
 }
 
+static bool output_may_be_stuck(const struct recorder *recorder)
+{
+	struct stat st;
+
+	return record_output_is_stdout(&recorder->args) && fstat(STDOUT_FILENO, &st) == 0 &&
+	       !S_ISREG(st.st_mode);
+}
+
 /*
  * The rest of the events goes to a reader who may have stopped reading for ever. Whoever asks once
- * more means us; the guardian ends the trace.
+ * more ends us; the guardian ends the trace. SIGQUIT would write a core of all rings.
  */
-static void let_signals_end_us(void)
+static void let_signals_end_us(struct recorder *recorder)
 {
 	sigset_t set;
 
 	signals_that_end(&set);
+	sigdelset(&set, SIGQUIT);
 	/* A shell starts what is in the background with SIGINT ignored. */
 	for (size_t i = 0; i < sizeof(ending_signals) / sizeof(ending_signals[0]); i++) {
 		if (sigismember(&set, ending_signals[i]))
 			signal(ending_signals[i], SIG_DFL);
 	}
+	/* What has come by now is the one that is obeyed already: timeout(1) sends two. */
+	take_signals(recorder);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static void take_signals_again(void)
+{
+	sigset_t set;
+
+	signals_that_end(&set);
+	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
 static int run_recorder(struct recorder *recorder, const char *name, int argc, char **argv)
@@ -309,11 +329,12 @@ static int run_recorder(struct recorder *recorder, const char *name, int argc, c
 	if (recorder->progress_fd >= 0)
 		record_report_clear_line();
 	recorded_ns = clock_mono_ns() - recorder->started_ns;
-	if (record_output_is_stdout(&recorder->args))
-		let_signals_end_us();
+	if (output_may_be_stuck(recorder))
+		let_signals_end_us(recorder);
 	r = session_stop(recorder->session, reason, &report, &why);
+	take_signals_again();
 	if (r == -EPIPE && recorder->args.format == RECORD_STREAM)
-		message("standard output: its reader has gone, which ended the recording");
+		message("standard output: its reader has gone; not all was written");
 	else if (r < 0)
 		output_failed(name, recorder->args.output, r, &why);
 	record_report_end(&report, &recorder->args, &recorder->output, recorded_ns);

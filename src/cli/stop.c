@@ -82,7 +82,7 @@ static int put_settings_back(const struct sysroot *root, size_t n_devices)
 	struct why why = {""};
 	int r = tracing_state_user(root, &why);
 
-	if (r == -EBUSY)
+	if (r == -EBUSY && n_devices)
 		r = 0;
 	if (r == 1)
 		r = tracing_state_recover(root, &why);

@@ -70,15 +70,6 @@ void log_reader_close(struct log_reader *reader);
 /** A time that nothing tells any more (header_damaged) is 0. */
 const struct log_header *log_reader_header(const struct log_reader *reader);
 /** Value of a META key, or NULL; the last one if it was written again. Borrowed. */
-/**
- * Somebody else took events away while it was recorded, or the output failed then: how many are
- * missing, nobody has counted.
- */
-bool log_reader_disturbed(const struct log_reader *reader);
-/** The sentence for it; %s: the log's name. */
-#define LOG_DISTURBED_TEXT \
-	"%s: the recording was disturbed: events that nobody has counted are missing"
-
 const char *log_reader_meta(const struct log_reader *reader, const char *key);
 /** All META strings in order: false when @i is past the last. */
 bool log_reader_meta_at(const struct log_reader *reader, size_t i, const char **ret_key,
@@ -145,5 +136,14 @@ struct log_progress {
  */
 int log_reader_verify(struct log_reader *reader, const struct log_progress *progress,
 		      struct log_health *ret, struct why *why);
+
+/**
+ * Somebody else may have taken events away while it was recorded, or the output failed then: how
+ * many are missing, nobody has counted.
+ */
+bool log_reader_disturbed(const struct log_reader *reader);
+/** The sentence for it; %s: the log's name. */
+#define LOG_DISTURBED_TEXT \
+	"%s: the recording was disturbed: events may be missing that nobody has counted"
 
 #endif

@@ -236,7 +236,7 @@ for what in "$tracefs/trace" "/sys/block/$name/trace/act_mask" "/sys/block/$name
 	*/tracing_on) echo 0 >"$what"; echo 1 >"$what" ;;
 	*/act_mask) echo 8000 >"$what" ;;
 	*/end_lba) echo 1 >"$what" ;;
-	*) echo >"$what" ;;
+	*) : >"$what" ;;
 	esac
 	status=0
 	wait $recorder || status=$?

@@ -90,7 +90,7 @@ Test(foreign_writes, own_writes_hide_nobody_elses)
 
 Test(foreign_writes, what_is_not_there_is_passed_over)
 {
-	cr_expect_eq(foreign_writes_watch(&writes, &tree.root, NULL, "/nowhere"), 0);
+	cr_expect_eq(foreign_writes_watch(&writes, &tree.root, names, "/nowhere"), 0);
 	cr_expect_eq(foreign_writes_look(&writes, NULL, &why), 0);
 }
 

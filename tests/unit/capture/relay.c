@@ -234,7 +234,7 @@ Test(relay, a_trace_that_somebody_else_stopped_is_told_and_torn_down)
 	start("sda");
 	fake_kernel_trace(&kernel, "sda")->running = false;
 	cr_assert_eq(source->ops->check(source, &why), 0, "it cannot be seen");
-	cr_assert_eq(source->ops->stop(source, &why), 1);
+	cr_assert_eq(source->ops->stop(source, &why), SOURCE_DISTURBED);
 	cr_assert_not_null(strstr(why.text, "already been ended"), "%s", why.text);
 	cr_assert_eq(source->ops->teardown(source, &why), 0);
 	cr_assert_eq(kernel.teardowns, 1);
