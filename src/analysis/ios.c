@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ios.h"
 
+#include "grow.h"
 #include "index.h"
 
 #include <string.h>
@@ -85,7 +86,7 @@ static uint64_t *depth_of(struct ios *ios, uint32_t tag, uint32_t device)
 
 	if (index_find(&ios->places, number, &at))
 		return &ios->depths[at];
-	depths = reallocarray(ios->depths, ios->n_depths + 1, sizeof(*depths));
+	depths = grow_list(ios->depths, ios->n_depths, sizeof(*depths));
 	if (!depths)
 		return NULL;
 	ios->depths = depths;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "names.h"
 
+#include "grow.h"
+
 #include <stdbool.h>
 #include <string.h>
 #include <uthash.h>
@@ -121,10 +123,7 @@ int names_add(struct names *names, uint32_t pid, uint32_t cpu, uint64_t time_ns,
 		}
 	}
 	person->disordered |= last && last->from_ns > time_ns;
-	spells = person->spells;
-	if (!(person->n & (person->n - 1)))
-		spells = reallocarray(spells, person->n ? 2 * (size_t)person->n : 1,
-				      sizeof(*spells));
+	spells = grow_list(person->spells, person->n, sizeof(*spells));
 	if (!spells)
 		return -ENOMEM;
 	spells[person->n++] = spell;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "overview.h"
 
+#include "grow.h"
 #include "number.h"
 #include "wire.h"
 
@@ -9,7 +10,7 @@
 static struct overview_device *add_device(struct overview *overview)
 {
 	struct overview_device *devices =
-		reallocarray(overview->devices, overview->n_devices + 1, sizeof(*devices));
+		grow_list(overview->devices, overview->n_devices, sizeof(*devices));
 
 	if (!devices)
 		return NULL;
@@ -48,7 +49,7 @@ static struct overview_cpu *cpu_of_device(struct overview *overview, struct over
 
 	if (index_find(&overview->cpu_places, number, &at))
 		return &device->cpus[at];
-	cpus = reallocarray(device->cpus, device->n_cpus + 1, sizeof(*cpus));
+	cpus = grow_list(device->cpus, device->n_cpus, sizeof(*cpus));
 	if (!cpus)
 		return NULL;
 	device->cpus = cpus;

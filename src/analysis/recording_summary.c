@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "recording_private.h"
 
+#include "grow.h"
+
 #include <string.h>
 
 static struct recording_device *find_device(struct recording *recording, uint32_t tag,
@@ -15,8 +17,7 @@ static struct recording_device *add_device(struct recording *recording, uint32_t
 					   uint32_t device)
 {
 	struct recording_device *devices =
-		reallocarray(recording->devices, recording->n_devices + 1,
-			     sizeof(*recording->devices));
+		grow_list(recording->devices, recording->n_devices, sizeof(*recording->devices));
 	struct recording_device *new;
 
 	if (!devices)

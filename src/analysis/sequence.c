@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sequence.h"
 
+#include "grow.h"
+
 #include <string.h>
 #include <uthash.h>
 
@@ -48,8 +50,7 @@ void sequence_destroy(struct sequence *sequence)
 
 static int add_entry(struct sequence *sequence, const struct key *key, struct entry **ret)
 {
-	struct sequence_count *counts =
-		reallocarray(sequence->counts, sequence->n + 1, sizeof(*counts));
+	struct sequence_count *counts = grow_list(sequence->counts, sequence->n, sizeof(*counts));
 	struct entry *entry = counts ? calloc(1, sizeof(*entry)) : NULL;
 
 	if (counts)

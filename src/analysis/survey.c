@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "survey.h"
 
+#include "grow.h"
 #include "letters.h"
 #include "wire.h"
 
 #include <string.h>
-
-/* Room for one item more in a list of @n. NULL: no memory. */
-static void *grow(void *items, size_t n, size_t item_bytes)
-{
-	return n & (n - 1) ? items : reallocarray(items, n ? 2 * n : 1, item_bytes);
-}
 
 static int find_device(struct survey *s, const struct blkbox_event *event,
 		       struct survey_device **ret)
@@ -24,7 +19,7 @@ static int find_device(struct survey *s, const struct blkbox_event *event,
 	}
 	if (s->n_devices == SURVEY_NUMBERS_MAX)
 		return -E2BIG;
-	devices = grow(s->devices, s->n_devices, sizeof(*devices));
+	devices = grow_list(s->devices, s->n_devices, sizeof(*devices));
 	if (!devices)
 		return -ENOMEM;
 	s->devices = devices;
@@ -49,7 +44,7 @@ static int find_cpu(struct survey *s, uint32_t cpu, struct survey_cpu **ret)
 	}
 	if (s->n_cpus == SURVEY_NUMBERS_MAX)
 		return -E2BIG;
-	cpus = grow(s->cpus, s->n_cpus, sizeof(*cpus));
+	cpus = grow_list(s->cpus, s->n_cpus, sizeof(*cpus));
 	if (!cpus)
 		return -ENOMEM;
 	s->cpus = cpus;

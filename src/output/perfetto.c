@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "perfetto.h"
 
+#include "grow.h"
 #include "heap.h"
 #include "ios.h"
 #include "json.h"
@@ -112,13 +113,13 @@ static struct track *find_track(struct perfetto_sink *p, const struct io *io)
 static int add_lane(struct perfetto_sink *p, struct track *track, const char *comm)
 {
 	uint32_t n = track->n_lanes + 1;
-	uint64_t *ends = reallocarray(track->lane_ends_ns, n, sizeof(*ends));
+	uint64_t *ends = grow_list(track->lane_ends_ns, track->n_lanes, sizeof(*ends));
 	uint32_t *ids;
 
 	if (!ends)
 		return -ENOMEM;
 	track->lane_ends_ns = ends;
-	ids = reallocarray(track->lane_ids, n, sizeof(*ids));
+	ids = grow_list(track->lane_ids, track->n_lanes, sizeof(*ids));
 	if (!ids)
 		return -ENOMEM;
 	track->lane_ids = ids;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "text_stats.h"
 
+#include "grow.h"
 #include "letters.h"
 #include "text_stats_private.h"
 
@@ -44,7 +45,7 @@ static struct device_stats *find_device(struct text_stats *stats, uint32_t tag, 
 
 	if (index_find(&stats->device_places, number, &at))
 		return &stats->devices[at];
-	devices = reallocarray(stats->devices, stats->n_devices + 1, sizeof(*devices));
+	devices = grow_list(stats->devices, stats->n_devices, sizeof(*devices));
 	if (!devices)
 		return NULL;
 	stats->devices = devices;
@@ -63,7 +64,7 @@ static struct cpu_stats *find_cpu(struct text_stats *stats, struct device_stats 
 
 	if (index_find(&stats->cpu_places, number, &at))
 		return &device->cpus[at];
-	cpus = reallocarray(device->cpus, device->n_cpus + 1, sizeof(*cpus));
+	cpus = grow_list(device->cpus, device->n_cpus, sizeof(*cpus));
 	if (!cpus)
 		return NULL;
 	device->cpus = cpus;
