@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * A process that outlives a recorder which dies by any means, and then gives the kernel back what
- * the recorder took. It sits in a session of its own, so that no terminal's signal reaches both.
+ * A process that outlives its maker (a recorder), which dies by any means, and then gives back what
+ * that one took: traces of the kernel, files. It sits in a session of its own, so that no terminal's signal reaches both.
  */
-#ifndef BLKBOX_CAPTURE_GUARDIAN_H
-#define BLKBOX_CAPTURE_GUARDIAN_H
+#ifndef BLKBOX_BASE_GUARDIAN_H
+#define BLKBOX_BASE_GUARDIAN_H
 
 #include "why.h"
 
