@@ -96,12 +96,55 @@ int aside_open(struct aside *aside, const char *path, bool force, struct why *wh
 	return 0;
 }
 
+static int open_unnamed(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	_cleanup_free_ char *directory =
+		slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	int fd = directory ? open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600) : -1;
+
+	return fd < 0 ? -errno : fd;
+}
+
+int aside_open_unnamed(struct aside *aside, const char *path, struct why *why)
+{
+	_cleanup_free_ char *own_path = strdup(path);
+	struct stat st;
+	int there = lstat(path, &st), fd;
+
+	*aside = (struct aside){.fd = -1};
+	if (!own_path)
+		return why_set(why, -ENOMEM, "no memory");
+	if (there == 0 && S_ISREG(st.st_mode))
+		return why_set(why, -EEXIST, "%s exists; it is not overwritten", path);
+	/* What is no plain file is told of, or written to, as ever. */
+	fd = there < 0 ? open_unnamed(path) : -EOPNOTSUPP;
+	if (fd < 0)
+		return aside_open(aside, path, false, why);
+	give_to_user(fd);
+	*aside = (struct aside){.fd = fd, .path = take_ptr(own_path), .unnamed = true};
+	return 0;
+}
+
+static int commit_unnamed(struct aside *aside, struct why *why)
+{
+	_cleanup_close_ int fd = take_fd(&aside->fd);
+	char link[64];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (linkat(AT_FDCWD, link, AT_FDCWD, aside->path, AT_SYMLINK_FOLLOW) < 0)
+		return why_errno(why, -errno, "cannot give %s its name", aside->path);
+	return 0;
+}
+
 int aside_commit(struct aside *aside, bool force, struct why *why)
 {
-	int fd = take_fd(&aside->fd);
 	unsigned flags = force ? 0 : RENAME_NOREPLACE;
-	int r;
+	int fd, r;
 
+	if (aside->unnamed)
+		return commit_unnamed(aside, why);
+	fd = take_fd(&aside->fd);
 	/* A full disk may be told as late as here. */
 	if (close(fd) < 0)
 		return why_errno(why, -errno, "cannot write %s",

@@ -13,8 +13,9 @@
 struct aside {
 	int fd; /* -1 = not open */
 	char *path;
-	char *part; /* NULL: PATH is a pipe or a device, written directly, or has got its name */
+	char *part; /* NULL: PATH is a pipe or a device, written directly, has got its name, or: */
 	bool stays; /* the .part file does */
+	bool unnamed; /* it has no name until aside_commit() */
 };
 
 /**
@@ -24,6 +25,12 @@ struct aside {
  * behind it.
  */
 int aside_open(struct aside *aside, const char *path, bool force, struct why *why);
+/**
+ * As aside_open() without @force, but the file has no name at all until it is whole: whatever
+ * happens to this process, nothing is left. File systems that cannot do that (O_TMPFILE) get a
+ * .part file.
+ */
+int aside_open_unnamed(struct aside *aside, const char *path, struct why *why);
 /** Closes and renames. If only the name cannot be had, the .part file, which is whole, stays. */
 int aside_commit(struct aside *aside, bool force, struct why *why);
 /** Closes, and leaves the .part file where it is, whole or not. */

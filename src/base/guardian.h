@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * A process that outlives its maker (a recorder), which dies by any means, and then gives back what
- * that one took: traces of the kernel, files. It sits in a session of its own, so that no terminal's signal reaches both.
+ * A process that outlives a recorder (or whoever makes it) which dies by any means, and then gives
+ * back what that one took: the kernel's traces, files. It sits in a session of its own, so that no
+ * terminal's signal reaches both.
  */
 #ifndef BLKBOX_BASE_GUARDIAN_H
 #define BLKBOX_BASE_GUARDIAN_H

@@ -224,3 +224,30 @@ Test(aside, sudos_numbers_that_are_none_are_left_alone)
 	cr_assert_eq(stat(path, &st), 0);
 	cr_assert_eq(st.st_uid, geteuid());
 }
+
+Test(aside, without_a_name_until_it_is_whole)
+{
+	cr_assert_eq(aside_open_unnamed(&file, path, &why), 0, "%s", why.text);
+	cr_assert_eq(write(file.fd, "whole", 5), 5);
+	cr_assert(!exists(path) && !exists(part));
+	cr_assert_eq(aside_commit(&file, false, &why), 0, "%s", why.text);
+	assert_text(path, "whole");
+}
+
+Test(aside, without_a_name_it_leaves_nothing)
+{
+	cr_assert_eq(aside_open_unnamed(&file, path, &why), 0);
+	aside_deinit(&file);
+	cr_assert(!exists(path) && !exists(part));
+}
+
+Test(aside, without_a_name_nothing_is_overwritten)
+{
+	put(path, "mine");
+	cr_assert_eq(aside_open_unnamed(&file, path, &why), -EEXIST);
+	unlink(path);
+	cr_assert_eq(aside_open_unnamed(&file, path, &why), 0);
+	put(path, "somebody's");
+	cr_assert_eq(aside_commit(&file, false, &why), -EEXIST);
+	assert_text(path, "somebody's");
+}
