@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "scratch.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+/* Files only: there are no directories but the file system's own (lost+found). */
+void directory_empty(int fd)
+{
+	/* An open file description of its own: dup() would share the place that it is read at. */
+	int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_closedir_ DIR *dir = own < 0 ? NULL : fdopendir(own);
+	struct dirent *entry;
+
+	if (!dir) {
+		close_keep_errno(own);
+		return;
+	}
+	while ((entry = readdir(dir)))
+		unlinkat(fd, entry->d_name, 0);
+}
+
+static void remove_directory(int parent_fd, const char *name)
+{
+	_cleanup_close_ int fd =
+		openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	directory_empty(fd);
+	unlinkat(parent_fd, name, AT_REMOVEDIR);
+}
+
+/* In a cgroup, dying processes are members a moment longer. */
+static void remove_cgroup(const char *path)
+{
+	enum {
+		TRIES = 200,
+		PAUSE_US = 10000
+	};
+
+	for (int i = 0; *path && i < TRIES; i++) {
+		if (rmdir(path) == 0 || errno != EBUSY)
+			return;
+		usleep(PAUSE_US);
+	}
+}
+
+static void clean_up(void *context)
+{
+	const struct scratch *scratch = context;
+
+	remove_directory(scratch->parent_fd, scratch->name);
+	remove_cgroup(scratch->cgroup);
+}
+
+/* Nobody else has the name, not even by bad will: it is the guardian's to remove. */
+static int choose_name(struct scratch *scratch)
+{
+	uint64_t number[2];
+
+	if (getrandom(number, sizeof(number), 0) != (ssize_t)sizeof(number))
+		return -errno;
+	snprintf(scratch->name, sizeof(scratch->name), "blkbox-io-%016" PRIx64 "%016" PRIx64,
+		 number[0], number[1]);
+	return 0;
+}
+
+static int make_directory(struct scratch *scratch, const char *parent, struct why *why)
+{
+	if (mkdirat(scratch->parent_fd, scratch->name, 0700) < 0)
+		return why_errno(why, -errno, "cannot make a directory in %s", parent);
+	scratch->fd = openat(scratch->parent_fd, scratch->name,
+			     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return scratch->fd < 0 ? why_errno(why, -errno, "cannot open a directory in %s", parent)
+			       : 0;
+}
+
+int scratch_create(struct scratch *scratch, const char *parent, const char *cgroup_parent,
+		   struct why *why)
+{
+	int r;
+
+	*scratch = (struct scratch){.parent_fd = -1, .fd = -1, .guardian.fd = -1};
+	if (!parent)
+		parent = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
+	scratch->parent_fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (scratch->parent_fd < 0)
+		return why_errno(why, -errno, "cannot use the directory %s", parent);
+	r = choose_name(scratch);
+	if (r < 0)
+		return why_errno(why, r, "cannot name a directory in %s", parent);
+	snprintf(scratch->path, sizeof(scratch->path), "%s/%s", parent, scratch->name);
+	if (cgroup_parent)
+		snprintf(scratch->cgroup, sizeof(scratch->cgroup), "%s/%s", cgroup_parent,
+			 scratch->name);
+	/* It is there before the directory is. */
+	r = guardian_start(&scratch->guardian, clean_up, scratch, &scratch->parent_fd, 1, why);
+	if (r == 0)
+		r = make_directory(scratch, parent, why);
+	if (r < 0)
+		scratch_destroy(scratch);
+	return r;
+}
+
+void scratch_empty(const struct scratch *scratch)
+{
+	directory_empty(scratch->fd);
+}
+
+void scratch_destroy(struct scratch *scratch)
+{
+	if (scratch->fd >= 0)
+		clean_up(scratch);
+	guardian_release(&scratch->guardian);
+	close_keep_errno(take_fd(&scratch->fd));
+	close_keep_errno(take_fd(&scratch->parent_fd));
+}
