@@ -34,6 +34,7 @@ int cmd_live(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_stop(int argc, char **argv);
+int cmd_taskio(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 
 /** "blkbox: TEXT" on stderr. */

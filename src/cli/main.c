@@ -18,6 +18,7 @@ static const struct command commands[] = {
 	{"stop", cmd_stop, "end a trace that was left behind"},
 	{"dump", cmd_dump, "show the events of a recording as text, like blkparse"},
 	{"export", cmd_export, "write a recording in another tool's format"},
+	{"taskio", cmd_taskio, "measure what the kernel's per-task I/O accounting counts"},
 	{"help", cmd_help, "this list"},
 };
 

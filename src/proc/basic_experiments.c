@@ -2,7 +2,7 @@
 /*
  * What a cached read, a mapped write and the truncation of somebody else's data are booked as.
  */
-#include "bench.h"
+#include "pair.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -82,19 +82,12 @@ static int run_mapped_write(const struct bench *bench, struct observation *obser
 
 static int write_dirty(const void *context, struct worker_report *report)
 {
-	_cleanup_close_ int fd = worker_open(report, file_name, O_RDWR);
-
-	return fd < 0 ? fd : worker_write(context, report, fd);
+	return worker_write_file(context, report, file_name, O_RDWR, false);
 }
 
 static int write_synced(const void *context, struct worker_report *report)
 {
-	_cleanup_close_ int fd = worker_open(report, file_name, O_RDWR);
-	int r = fd < 0 ? fd : worker_write(context, report, fd);
-
-	if (r == 0 && fsync(fd) < 0)
-		return worker_failed(report, -errno, "cannot write back its file");
-	return r;
+	return worker_write_file(context, report, file_name, O_RDWR, true);
 }
 
 static int truncate_file(const void *context, struct worker_report *report)
@@ -107,101 +100,45 @@ static int truncate_file(const void *context, struct worker_report *report)
 	return ftruncate(fd, 0) < 0 ? worker_failed(report, -errno, "cannot truncate its file") : 0;
 }
 
-/* The file is empty, and the writer, who is stopped, was not charged for it. */
-static int check_truncation(const struct bench *bench, const struct member *writer,
-			    struct io_counters *ret_later, struct why *why)
+static int check_is_empty(const struct bench *bench, struct why *why)
 {
 	struct stat st;
-	int r = io_counters_read(bench->proc_fd, writer->worker->pid, 0, ret_later, why);
 
-	if (r < 0)
-		return r;
 	if (fstatat(bench->dir_fd, file_name, &st, 0) < 0)
 		return why_errno(why, -errno, "cannot look at a file in %s", bench->dir);
 	if (st.st_size != 0)
 		return why_set(why, -EIO,
-			       "a file in %s was truncated and has %lld bytes all the "
-			       "same",
+			       "a file in %s was truncated and has %lld bytes all the same",
 			       bench->dir, (long long)st.st_size);
-	if (memcmp(ret_later, &writer->after, sizeof(writer->after)) != 0)
-		return why_set(why, -EIO, "the counters of a stopped process changed");
 	return 0;
-}
-
-static void expect_of_truncation(const struct bench *bench, struct observation *observation,
-				 const struct member *writer, const struct member *truncator,
-				 bool synced)
-{
-	uint64_t size = bench->payload_bytes;
-	uint64_t cancelled = truncator->delta.value[IO_CANCELLED_WRITE_BYTES];
-
-	expect_calls(observation, "writer", &writer->delta,
-		     (struct expected_calls){.wchar = size, .syscw = 1});
-	expect_device_bytes(bench, observation, "writer", &writer->delta, IO_WRITE_BYTES,
-			    EXPECT_AT_LEAST, size);
-	expect_counter(observation, "writer", &writer->delta, IO_CANCELLED_WRITE_BYTES,
-		       EXPECT_EQUAL, 0);
-	expect_calls(observation, "truncator", &truncator->delta, (struct expected_calls){0});
-	if (synced) {
-		expect_counter(observation, "truncator", &truncator->delta,
-			       IO_CANCELLED_WRITE_BYTES, EXPECT_EQUAL, 0);
-		return;
-	}
-	expect_device_bytes(bench, observation, "truncator", &truncator->delta,
-			    IO_CANCELLED_WRITE_BYTES, EXPECT_AT_LEAST, size);
-	if (bench->file_system.kind == FS_DEVICE && cancelled < size)
-		expect_undecidable(observation,
-				   "%llu of %llu bytes had been written back before the file was "
-				   "truncated",
-				   (unsigned long long)(size - cancelled),
-				   (unsigned long long)size);
-}
-
-static void publish_truncation(struct observation *observation, const struct member *writer,
-			       const struct member *truncator, const struct io_counters *later,
-			       bool synced)
-{
-	observe_bool(observation, "writer_fsync_before_truncate", synced);
-	observe_measure(observation, "writer", &writer->before, &writer->after, &writer->delta);
-	observe_measure(observation, "truncator", &truncator->before, &truncator->after,
-			&truncator->delta);
-	observe_counters(observation, "writer_after_truncate", later);
-	observe_number(observation, "truncator_write_minus_cancelled_bytes",
-		       (int64_t)truncator->delta.value[IO_WRITE_BYTES] -
-			       (int64_t)truncator->delta.value[IO_CANCELLED_WRITE_BYTES]);
-	observe_number(observation, "final_file_size_bytes", 0);
-	observe_total(observation, &writer->delta);
-	observe_total(observation, &truncator->delta);
 }
 
 static int run_truncate(const struct bench *bench, struct observation *observation, bool synced,
 			struct why *why)
 {
-	struct member writer, truncator;
+	struct pair pair = {.remover_role = "truncator"};
 	struct io_counters later;
 	int r = bench_make_empty(bench, file_name, why);
 
 	if (r == 0)
-		r = bench_hire(bench, observation, "writer", synced ? write_synced : write_dirty,
-			       &writer, why);
+		r = pair_act(bench, observation, synced ? write_synced : write_dirty, truncate_file,
+			     &pair, why);
 	if (r == 0)
-		r = bench_begin(bench, observation, why);
+		r = pair_writer_later(bench, &pair, &later, why);
 	if (r == 0)
-		r = bench_act(bench, &writer, why);
+		r = check_is_empty(bench, why);
 	if (r == 0)
-		r = bench_hire(bench, observation, "truncator", truncate_file, &truncator, why);
-	if (r == 0)
-		r = bench_act(bench, &truncator, why);
-	if (r == 0)
-		r = check_truncation(bench, &writer, &later, why);
-	if (r == 0)
-		r = crew_dismiss(bench->crew, truncator.worker, why);
-	if (r == 0)
-		r = crew_dismiss(bench->crew, writer.worker, why);
+		r = pair_dismiss(bench, &pair, why);
 	if (r < 0)
 		return r;
-	publish_truncation(observation, &writer, &truncator, &later, synced);
-	expect_of_truncation(bench, observation, &writer, &truncator, synced);
+	observe_bool(observation, "writer_fsync_before_truncate", synced);
+	pair_publish(observation, &pair);
+	observe_counters(observation, "writer_after_truncate", &later);
+	observe_number(observation, "truncator_write_minus_cancelled_bytes",
+		       (int64_t)pair.remover.delta.value[IO_WRITE_BYTES] -
+			       (int64_t)pair.remover.delta.value[IO_CANCELLED_WRITE_BYTES]);
+	observe_number(observation, "final_file_size_bytes", 0);
+	pair_expect(bench, observation, &pair, synced);
 	return 0;
 }
 

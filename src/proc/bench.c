@@ -191,3 +191,14 @@ int worker_write(const struct bench *bench, struct worker_report *report, int fd
 
 	return r < 0 ? worker_failed(report, r, "cannot write its file") : 0;
 }
+
+int worker_write_file(const struct bench *bench, struct worker_report *report, const char *name,
+		      int flags, bool sync)
+{
+	_cleanup_close_ int fd = worker_open(report, name, flags);
+	int r = fd < 0 ? fd : worker_write(bench, report, fd);
+
+	if (r == 0 && sync && fsync(fd) < 0)
+		return worker_failed(report, -errno, "cannot write back its file");
+	return r;
+}

@@ -103,6 +103,10 @@ void expect_calls(struct observation *observation, const char *subject,
 int worker_open(struct worker_report *report, const char *name, int flags);
 /** read(2) in pieces until the end, and compares; -EBADMSG. */
 int worker_read(const struct bench *bench, struct worker_report *report, int fd, char filling);
+/** Opens a file that is there, writes the payload, and, with @sync, waits until it is written back.
+ */
+int worker_write_file(const struct bench *bench, struct worker_report *report, const char *name,
+		      int flags, bool sync);
 /** One write(2) of the payload, more if the kernel takes less. */
 int worker_write(const struct bench *bench, struct worker_report *report, int fd);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "scratch.h"
 
+#include "cgroup.h"
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
@@ -34,27 +36,13 @@ static void remove_directory(int parent_fd, const char *name)
 	unlinkat(parent_fd, name, AT_REMOVEDIR);
 }
 
-/* In a cgroup, dying processes are members a moment longer. */
-static void remove_cgroup(const char *path)
-{
-	enum {
-		TRIES = 200,
-		PAUSE_US = 10000
-	};
-
-	for (int i = 0; *path && i < TRIES; i++) {
-		if (rmdir(path) == 0 || errno != EBUSY)
-			return;
-		usleep(PAUSE_US);
-	}
-}
-
 static void clean_up(void *context)
 {
 	const struct scratch *scratch = context;
 
 	remove_directory(scratch->parent_fd, scratch->name);
-	remove_cgroup(scratch->cgroup);
+	if (scratch->cgroup[0])
+		cgroup_remove(scratch->cgroup);
 }
 
 /* Nobody else has the name, not even by bad will: it is the guardian's to remove. */

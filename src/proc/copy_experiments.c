@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Copies that the kernel makes: the bytes never come to the process, but are its all the same, or
+ * are not.
+ */
+#include "bench.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/sendfile.h>
+
+static const char source_name[] = "source", target_name[] = "target";
+
+/* report->value */
+enum {
+	VALUE_CALLS, /* that moved bytes */
+};
+
+/* One call. Moves up to @n bytes. */
+typedef ssize_t (*copy_call)(const int fds[4], size_t n);
+
+static ssize_t copy_range(const int fds[4], size_t n)
+{
+	return copy_file_range(fds[0], NULL, fds[1], NULL, n, 0);
+}
+
+static ssize_t send_file(const int fds[4], size_t n)
+{
+	return sendfile(fds[1], fds[0], NULL, n);
+}
+
+/* By way of a pipe, as splice needs one. */
+static ssize_t splice_twice(const int fds[4], size_t n)
+{
+	ssize_t in = splice(fds[0], NULL, fds[3], NULL, n, 0), out, done = 0;
+
+	while (in > 0 && done < in) {
+		out = splice(fds[2], NULL, fds[1], NULL, (size_t)(in - done), 0);
+		if (out <= 0)
+			return -1;
+		done += out;
+	}
+	return in;
+}
+
+static int copy(const struct bench *bench, struct worker_report *report, copy_call call,
+		const char *failure)
+{
+	_cleanup_close_ int source = worker_open(report, source_name, O_RDONLY);
+	_cleanup_close_ int target = worker_open(report, target_name, O_WRONLY);
+	int fds[4] = {source, target};
+
+	if (source < 0 || target < 0)
+		return source < 0 ? source : target;
+	if (pipe2(fds + 2, O_CLOEXEC) < 0)
+		return worker_failed(report, -errno, "cannot make a pipe");
+	for (size_t done = 0; done < bench->payload_bytes;) {
+		ssize_t n = call(fds, bench->payload_bytes - done);
+
+		if (n <= 0)
+			return worker_failed(report, n < 0 ? -errno : -EIO, failure);
+		report->value[VALUE_CALLS]++;
+		done += (size_t)n;
+	}
+	close(fds[2]);
+	close(fds[3]);
+	return 0;
+}
+
+static int copy_by_range(const void *context, struct worker_report *report)
+{
+	return copy(context, report, copy_range, "cannot copy_file_range");
+}
+
+static int copy_by_sendfile(const void *context, struct worker_report *report)
+{
+	return copy(context, report, send_file, "cannot sendfile");
+}
+
+static int copy_by_splice(const void *context, struct worker_report *report)
+{
+	return copy(context, report, splice_twice, "cannot splice");
+}
+
+/* @counted: the calls and bytes are the process's. */
+static int run_copy(const struct bench *bench, struct observation *observation,
+		    worker_action action, bool counted, struct why *why)
+{
+	uint64_t size = counted ? bench->payload_bytes : 0, calls;
+	struct member member;
+	int r = bench_make_file(bench, source_name, why);
+
+	if (r == 0)
+		r = bench_make_empty(bench, target_name, why);
+	if (r == 0)
+		r = bench_measure(bench, observation, action, &member, why);
+	if (r == 0)
+		r = bench_check_file(bench, target_name, FILLING, why);
+	if (r < 0)
+		return r;
+	calls = counted ? (uint64_t)member.worker->report->value[VALUE_CALLS] : 0;
+	expect_calls(observation, "worker", &member.delta,
+		     (struct expected_calls){
+			     .rchar = size, .syscr = calls, .wchar = size, .syscw = calls});
+	observe_number(observation, "calls", member.worker->report->value[VALUE_CALLS]);
+	return 0;
+}
+
+static void expect_copied(const struct bench *bench, struct observation *observation)
+{
+	expect_device_bytes(bench, observation, "worker", &observation->total, IO_WRITE_BYTES,
+			    EXPECT_AT_LEAST, bench->payload_bytes);
+}
+
+static int run_copy_file_range(const struct bench *bench, struct observation *observation,
+			       struct why *why)
+{
+	int r = run_copy(bench, observation, copy_by_range, true, why);
+
+	if (r < 0)
+		return r;
+	/* All is shared, or all is copied; which, mkfs decides. */
+	if (bench->file_system.reflink &&
+	    observation->total.value[IO_WRITE_BYTES] < bench->payload_bytes)
+		expect_counter(observation, "worker", &observation->total, IO_WRITE_BYTES,
+			       EXPECT_AT_MOST, bench->payload_bytes / 8);
+	else
+		expect_copied(bench, observation);
+	return 0;
+}
+
+static int run_sendfile(const struct bench *bench, struct observation *observation, struct why *why)
+{
+	int r = run_copy(bench, observation, copy_by_sendfile, true, why);
+
+	if (r == 0)
+		expect_copied(bench, observation);
+	return r;
+}
+
+static int run_splice(const struct bench *bench, struct observation *observation, struct why *why)
+{
+	int r = run_copy(bench, observation, copy_by_splice, false, why);
+
+	if (r == 0)
+		expect_copied(bench, observation);
+	return r;
+}
+
+const struct experiment copy_experiments[3] = {
+	{"copy_file_range",
+	 "counts as a read and a write, though the process sees no byte; where "
+	 "the file system shares the blocks, write_bytes stays small",
+	 run_copy_file_range},
+	{"sendfile", "counts as a read and a write, though the process sees no byte", run_sendfile},
+	{"splice", "moves bytes that neither rchar nor wchar knows of; write_bytes does",
+	 run_splice},
+};

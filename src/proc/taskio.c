@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+#include "taskio.h"
+
+#include "cgroup.h"
+#include "clock.h"
+#include "loop_fs.h"
+#include "scratch.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+enum {
+	MIB = 1 << 20,
+	EXPERIMENTS_MAX = 24
+};
+
+/* One run. */
+struct run {
+	const struct taskio_options *options;
+	const struct watch *watch;
+	struct taskio *taskio;
+	int proc_fd;
+	char cgroup_parent[PATH_MAX];
+	struct why cgroup_why;
+	struct scratch scratch;
+	struct loop_fs fs;
+	struct crew crew;
+	char *payload;
+	bool recording;
+};
+
+static const struct {
+	const struct experiment *experiments;
+	size_t n;
+} groups[] = {
+	{basic_experiments, 4}, /* the basic suite */
+	{direct_experiments, 4}, {memory_experiments, 2}, {copy_experiments, 3},
+	{uring_experiments, 1},	 {family_experiments, 3}, {cgroup_experiments, 1},
+};
+
+static int list_experiments(struct taskio *taskio)
+{
+	const struct experiment **list = calloc(EXPERIMENTS_MAX, sizeof(*list));
+	size_t n_groups = taskio->options.extended ? sizeof(groups) / sizeof(groups[0]) : 1;
+
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_groups; i++) {
+		for (size_t k = 0; k < groups[i].n; k++)
+			list[taskio->n_experiments++] = &groups[i].experiments[k];
+	}
+	taskio->experiments = list;
+	return 0;
+}
+
+static int taskio_create(const struct taskio_options *options, struct taskio **ret)
+{
+	_cleanup_(cleanup_taskio_destroy) struct taskio *taskio = calloc(1, sizeof(*taskio));
+	int r;
+
+	if (!taskio)
+		return -ENOMEM;
+	taskio->options = *options;
+	r = list_experiments(taskio);
+	if (r < 0)
+		return r;
+	taskio->observations =
+		calloc(options->repetitions * taskio->n_experiments, sizeof(*taskio->observations));
+	if (!taskio->observations)
+		return -ENOMEM;
+	if (options->truth_fs) {
+		r = truth_create(taskio->observations, options->repetitions * taskio->n_experiments,
+				 &taskio->truth);
+		if (r < 0)
+			return r;
+	}
+	*ret = take_ptr(taskio);
+	return 0;
+}
+
+void taskio_destroy(struct taskio *taskio)
+{
+	if (!taskio)
+		return;
+	truth_destroy(taskio->truth);
+	free((void *)taskio->experiments);
+	free(taskio->observations);
+	free(taskio);
+}
+
+const struct observation *taskio_observation(const struct taskio *taskio, size_t repetition,
+					     size_t experiment)
+{
+	return &taskio->observations[repetition * taskio->n_experiments + experiment];
+}
+
+/* Directory, file system, recording, workers' place: in this order. */
+static int set_up(struct run *run, struct why *why)
+{
+	const struct taskio_options *options = run->options;
+	bool has_cgroup = options->extended &&
+			  cgroup_find_parent(run->cgroup_parent, sizeof(run->cgroup_parent),
+					     &run->cgroup_why) == 0;
+	int dir_fd, r;
+
+	run->proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (run->proc_fd < 0)
+		return why_errno(why, -errno, "cannot open /proc");
+	run->payload = aligned_alloc(BUFFER_ALIGNMENT, options->payload_bytes);
+	if (!run->payload)
+		return why_errno(why, -ENOMEM, "cannot have a payload of %zu bytes",
+				 options->payload_bytes);
+	memset(run->payload, FILLING, options->payload_bytes);
+	r = scratch_create(&run->scratch, options->temp_dir, has_cgroup ? run->cgroup_parent : NULL,
+			   why);
+	if (r == 0 && options->truth_fs)
+		r = loop_fs_create(&run->fs, options->truth_fs, &run->scratch, run->watch, why);
+	if (r < 0)
+		return r;
+	dir_fd = options->truth_fs ? run->fs.dir_fd : run->scratch.fd;
+	r = environment_read(run->proc_fd, dir_fd, &run->taskio->environment, why);
+	if (r == 0 && options->truth_fs) {
+		r = options->recorder->start(options->recorder->context, run->fs.device, why);
+		run->recording = r == 0;
+	}
+	return r < 0 ? r : crew_init(&run->crew, run->watch, dir_fd, why);
+}
+
+static void tear_down(struct run *run)
+{
+	crew_deinit(&run->crew);
+	if (run->recording)
+		run->options->recorder->stop(run->options->recorder->context, NULL, NULL);
+	loop_fs_destroy(&run->fs);
+	scratch_destroy(&run->scratch);
+	close_keep_errno(take_fd(&run->proc_fd));
+	free(run->payload);
+}
+
+static int run_experiment(const struct bench *bench, const struct experiment *experiment,
+			  struct observation *observation, struct why *why)
+{
+	int r = experiment->run(bench, observation, why);
+
+	if (r == 0 && bench->write_back && syncfs(bench->dir_fd) < 0)
+		r = why_errno(why, -errno, "cannot write back %s", bench->dir);
+	observation->to_ns = clock_mono_ns();
+	if (!observation->from_ns)
+		observation->from_ns = observation->to_ns;
+	directory_empty(bench->dir_fd);
+	return r < 0 ? why_prefix(why, r, "%s", experiment->name) : 0;
+}
+
+static int run_experiments(struct run *run, struct why *why)
+{
+	struct taskio *taskio = run->taskio;
+	struct bench bench = {
+		.crew = &run->crew,
+		.proc_fd = run->proc_fd,
+		.dir_fd = run->crew.keep_fd,
+		.dir = run->options->truth_fs ? run->fs.device : run->scratch.path,
+		.file_system = taskio->environment.file_system,
+		.payload_bytes = run->options->payload_bytes,
+		.payload = run->payload,
+		.write_back = run->options->truth_fs,
+		.cgroup = run->scratch.cgroup[0] ? run->scratch.cgroup : NULL,
+		.cgroup_reason = run->cgroup_why.text,
+	};
+	size_t n = taskio->options.repetitions * taskio->n_experiments;
+
+	for (size_t i = 0; i < n; i++) {
+		struct observation *observation = &taskio->observations[i];
+		int r;
+
+		observation->repetition = (unsigned)(i / taskio->n_experiments) + 1;
+		r = watch_check(run->watch, why);
+		if (r == 0)
+			r = run_experiment(&bench, taskio->experiments[i % taskio->n_experiments],
+					   observation, why);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int taskio_run(const struct taskio_options *options, const struct watch *watch, struct taskio **ret,
+	       struct why *why)
+{
+	_cleanup_(cleanup_taskio_destroy) struct taskio *taskio = NULL;
+	_cleanup_(tear_down) struct run run = {
+		.options = options,
+		.watch = watch,
+		.proc_fd = -1,
+		.scratch = {.parent_fd = -1, .fd = -1, .guardian.fd = -1},
+		.fs = {.device_fd = -1, .dir_fd = -1},
+	};
+	int r = taskio_create(options, &taskio);
+
+	if (r < 0)
+		return why_errno(why, r, "cannot keep the results");
+	run.taskio = taskio;
+	r = set_up(&run, why);
+	if (r == 0)
+		r = run_experiments(&run, why);
+	if (r == 0 && run.recording) {
+		run.recording = false;
+		r = options->recorder->stop(options->recorder->context, taskio->truth, why);
+	}
+	if (r < 0)
+		return r;
+	*ret = take_ptr(taskio);
+	return 0;
+}
