@@ -137,12 +137,9 @@ static int mount_privately(struct loop_fs *fs, const char *type, const struct sc
 	/* The host's mounts and unmounts still come to us, so that we pin none of them. */
 	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
 		return why_errno(why, -errno, "cannot have a mount namespace");
-	snprintf(fs->mount, sizeof(fs->mount), "/proc/self/fd/%d", scratch->fd);
-	if (mount(fs->device, fs->mount, type, MS_NODEV | MS_NOSUID | MS_NOEXEC, NULL) < 0) {
-		fs->mount[0] = '\0';
+	/* By its path: descriptors belong to the namespace that we came from. */
+	if (mount(fs->device, scratch->path, type, MS_NODEV | MS_NOSUID | MS_NOEXEC, NULL) < 0)
 		return why_errno(why, -errno, "cannot mount %s on %s", type, fs->device);
-	}
-	/* The directory below is what the descriptor means: the path leads to what is on top. */
 	snprintf(fs->mount, sizeof(fs->mount), "%s", scratch->path);
 	fs->dir_fd = open(fs->mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fs->dir_fd < 0)
