@@ -1,0 +1,177 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# taskio on loop devices of the running kernel, recorded meanwhile; and killed at any moment: no file,
+# process, mount or loop device is left, and the machine's tracing state is what it was.
+#
+# Usage: taskio.sh BLKBOX
+set -eu
+
+skip() { echo "skipped: $1"; exit 77; }
+fail() { echo "FAILED: $1"; exit 1; }
+
+blkbox=$1
+[ "$(id -u)" = 0 ] || skip "only root may trace"
+
+# What is mounted here, nobody else sees.
+if [ -z "${LIVE_INSIDE:-}" ]; then
+	# There is one trace buffer, and anybody's trace is in the way of the others' tests.
+	exec 8>/run/lock/blkbox-live-tests
+	flock -w 240 8 || skip "another test traces"
+	LIVE_INSIDE=1 unshare -m --propagation private "$0" "$@" && exit 0 || exit $?
+fi
+
+dir=$(mktemp -d)
+tracefs=/sys/kernel/tracing
+process=
+clean_up() {
+	[ -z "$process" ] || kill -KILL "$process" 2>/dev/null || true
+	rm -rf "$dir"
+}
+trap clean_up EXIT
+
+# A name of its own, so that what it leaves behind is told from other people's blkbox.
+program=$dir/taskio-$$
+cp "$blkbox" "$program"
+work=$dir/work
+mkdir "$work"
+
+processes() { find /proc -mindepth 2 -maxdepth 2 -name exe -lname "$program*" 2>/dev/null || true; }
+loops() { losetup -n -O NAME,BACK-FILE | grep -F "$work" || true; }
+left() {
+	processes
+	ls -A "$work"
+	loops
+}
+# nothing_is_left WHEN
+nothing_is_left() {
+	for _ in $(seq 200); do
+		[ -n "$(left)" ] || return 0
+		sleep 0.05
+	done
+	left
+	fail "this is left $1"
+}
+
+# Killed after up to a little more than it takes: random, but the same every time.
+RANDOM=7
+kill_at_random() {
+	local limit_ms=$1 ms
+	shift
+	"$program" taskio --temp-dir "$work" -o "$work/out" "$@" >/dev/null 2>&1 &
+	process=$!
+	ms=$((RANDOM % limit_ms))
+	sleep "$(printf '%d.%03d' $((ms / 1000)) $((ms % 1000)))"
+	if kill -KILL "$process" 2>/dev/null; then killed=$((killed + 1)); fi
+	wait "$process" 2>/dev/null || true
+	process=
+	# What is whole has its name; half of one has none.
+	if [ -e "$work/out" ]; then
+		python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$work/out" || fail "half a document"
+		rm "$work/out"
+	fi
+}
+
+echo "== killed at random moments"
+start=$(date +%s%N)
+"$program" taskio --suite extended --repetitions 1 --mib 2 --temp-dir "$work" >/dev/null
+took_ms=$((($(date +%s%N) - start) / 1000000))
+killed=0
+for round in $(seq 100); do
+	kill_at_random "$took_ms" --suite extended --repetitions 1 --mib 2
+	nothing_is_left "after round $round"
+done
+echo "$killed of 100 were killed on the way, each within $took_ms ms"
+[ "$killed" -ge 50 ] || fail "only $killed of 100 were killed"
+
+mountpoint -q $tracefs || mount -t tracefs tracefs $tracefs 2>/dev/null || skip "the rest: no tracefs"
+grep -qw blk $tracefs/available_tracers 2>/dev/null || skip "the rest: no blk tracer"
+mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug 2>/dev/null ||
+	skip "the rest: no debugfs"
+for _ in $(seq 300); do
+	[ -e /run/blkbox/tracing ] || break
+	sleep 0.2
+done
+[ "$(cat $tracefs/current_tracer)" = nop ] || skip "the rest: somebody uses ftrace"
+[ -e /dev/loop-control ] || skip "the rest: no loop devices"
+command -v mkfs.ext4 >/dev/null || skip "the rest: no mkfs.ext4"
+
+state() {
+	local file
+	for file in current_tracer trace_clock options/overwrite options/context-info tracing_on events/enable; do
+		echo "$file $(cat $tracefs/$file)"
+	done
+	ls /run/blkbox 2>/dev/null || true
+	# Of loop devices that nobody has: others may use theirs meanwhile.
+	for file in /sys/block/loop*/trace/enable; do
+		[ -e "${file%/trace/enable}/loop/backing_file" ] || echo "$file $(cat "$file")"
+	done
+}
+
+echo "== device truth"
+"$program" taskio --suite extended --repetitions 2 --mib 2 --temp-dir "$work" --device-truth >"$dir/document" ||
+	fail "device truth"
+nothing_is_left "after device truth"
+python3 - "$dir/document" <<'PY'
+import json, sys
+document = json.load(open(sys.argv[1]))
+size = document["parameters"]["payloadBytes"]
+truth = document["deviceTruth"]
+bad = []
+def expect(condition, *words):
+    if not condition:
+        bad.append(words)
+expect(truth["complete"] and truth["dropped"] == 0 and truth["events"] > 100, truth["complete"], truth["events"])
+expect(document["schemaVersion"] == 2)
+for found in truth["experiments"]:
+    name, device, owners = found["experiment"], found["device"], found["owners"]
+    for key, value in device.items():
+        expect(value == sum(owner[key] for owner in owners), name, key)
+    expect(device["queued_write_bytes"] == device["completed_write_bytes"], name, device)
+    expect(device["queued_read_bytes"] == device["completed_read_bytes"], name, device)
+    roles = {owner["role"] for owner in owners}
+    accounted = found["accounted"]
+    # What is thrown away never gets to the device; all else does.
+    if accounted:
+        written = accounted["write_bytes"] - accounted["cancelled_write_bytes"]
+        expect(device["completed_write_bytes"] >= written, name, device, accounted)
+        expect(device["completed_write_bytes"] <= written + size // 4, name, device, accounted)
+        expect(device["completed_read_bytes"] == accounted["read_bytes"], name, device, accounted)
+        factor = device["completed_write_bytes"] / written if written else None
+        expect((found["write_factor"] is None) == (not written), name, found)
+        expect(factor is None or abs(found["write_factor"] - factor) < 1e-3, name, found["write_factor"], factor)
+        expect((found["write_factor_reason"] is None) == bool(written), name, found)
+    else:
+        expect(name == "cgroup_io" or name == "io_uring_write", name)
+    if name in ("direct_read", "direct_write"):
+        mine = sum(o["completed_read_bytes" if name == "direct_read" else "completed_write_bytes"]
+                   for o in owners if o["role"] == "worker")
+        expect(mine == size, name, mine)
+    if name == "fsync_write":
+        mine = sum(o["completed_write_bytes"] for o in owners if o["role"] == "worker")
+        expect(mine >= size, name, mine, roles)
+for words in bad:
+    print(*words)
+sys.exit(bool(bad))
+PY
+"$program" taskio --repetitions 1 --mib 1 --temp-dir "$work" --device-truth --table >"$dir/table"
+grep -q 'DEVICE WRITE' "$dir/table" || fail "the table lacks the device"
+nothing_is_left "after the table"
+
+echo "== killed at random moments, while it records"
+state >"$dir/before"
+start=$(date +%s%N)
+"$program" taskio --repetitions 1 --mib 1 --temp-dir "$work" --device-truth >/dev/null
+took_ms=$((($(date +%s%N) - start) / 1000000))
+killed=0
+for round in $(seq 12); do
+	kill_at_random "$took_ms" --repetitions 1 --mib 1 --device-truth
+	nothing_is_left "after round $round with device truth"
+	for _ in $(seq 100); do
+		state >"$dir/after"
+		cmp -s "$dir/before" "$dir/after" && break
+		sleep 0.1
+	done
+	diff "$dir/before" "$dir/after" || fail "the tracing state differs after round $round"
+done
+echo "$killed of 12 were killed on the way, each within $took_ms ms"
+[ "$killed" -ge 6 ] || fail "only $killed of 12 were killed"
