@@ -96,12 +96,19 @@ int aside_open(struct aside *aside, const char *path, bool force, struct why *wh
 	return 0;
 }
 
-static int open_unnamed(const char *path)
+/* What it will be called in its directory. */
+static const char *last_part(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	_cleanup_free_ char *directory =
-		slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-	int fd = directory ? open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600) : -1;
+
+	return slash ? slash + 1 : path;
+}
+
+static int open_directory(const char *path)
+{
+	size_t n = (size_t)(last_part(path) - path);
+	_cleanup_free_ char *directory = n ? strndup(path, n) : strdup(".");
+	int fd = directory ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
 	return fd < 0 ? -errno : fd;
 }
@@ -109,20 +116,29 @@ static int open_unnamed(const char *path)
 int aside_open_unnamed(struct aside *aside, const char *path, struct why *why)
 {
 	_cleanup_free_ char *own_path = strdup(path);
+	_cleanup_close_ int dir_fd = -1;
 	struct stat st;
-	int there = lstat(path, &st), fd;
+	int fd = -1;
 
 	*aside = (struct aside){.fd = -1};
 	if (!own_path)
 		return why_set(why, -ENOMEM, "no memory");
-	if (there == 0 && S_ISREG(st.st_mode))
-		return why_set(why, -EEXIST, "%s exists; it is not overwritten", path);
+	if (lstat(path, &st) == 0) {
+		if (S_ISREG(st.st_mode))
+			return why_set(why, -EEXIST, "%s exists; it is not overwritten", path);
+	} else if (*last_part(path) && (dir_fd = open_directory(path)) >= 0) {
+		fd = openat(dir_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	}
 	/* What is no plain file is told of, or written to, as ever. */
-	fd = there < 0 ? open_unnamed(path) : -EOPNOTSUPP;
 	if (fd < 0)
 		return aside_open(aside, path, false, why);
 	give_to_user(fd);
-	*aside = (struct aside){.fd = fd, .path = take_ptr(own_path), .unnamed = true};
+	*aside = (struct aside){
+		.fd = fd,
+		.path = take_ptr(own_path),
+		.unnamed = true,
+		.dir_fd = take_fd(&dir_fd),
+	};
 	return 0;
 }
 
@@ -132,7 +148,8 @@ static int commit_unnamed(struct aside *aside, struct why *why)
 	char link[64];
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	if (linkat(AT_FDCWD, link, AT_FDCWD, aside->path, AT_SYMLINK_FOLLOW) < 0)
+	/* By its directory: the path may lead elsewhere by now, in another mount namespace. */
+	if (linkat(AT_FDCWD, link, aside->dir_fd, last_part(aside->path), AT_SYMLINK_FOLLOW) < 0)
 		return why_errno(why, -errno, "cannot give %s its name", aside->path);
 	return 0;
 }
@@ -173,6 +190,9 @@ void aside_deinit(struct aside *aside)
 	close_keep_errno(take_fd(&aside->fd));
 	if (aside->part && !aside->stays)
 		unlink(aside->part);
+	if (aside->unnamed)
+		close_keep_errno(aside->dir_fd);
+	aside->unnamed = false;
 	free(aside->path);
 	free(aside->part);
 	aside->path = aside->part = NULL;

@@ -16,6 +16,7 @@ struct aside {
 	char *part; /* NULL: PATH is a pipe or a device, written directly, has got its name, or: */
 	bool stays; /* the .part file does */
 	bool unnamed; /* it has no name until aside_commit() */
+	int dir_fd;   /* that its name will be in, if it is unnamed */
 };
 
 /**
