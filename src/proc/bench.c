@@ -173,7 +173,7 @@ void expect_calls(struct observation *observation, const char *subject,
 
 int worker_open(struct worker_report *report, const char *name, int flags)
 {
-	int fd = openat(WORKER_FD, name, flags | O_CLOEXEC);
+	int fd = openat(WORKER_FD, name, flags | O_CLOEXEC, 0600);
 
 	return fd < 0 ? worker_failed(report, -errno, "cannot open its file") : fd;
 }

@@ -16,9 +16,10 @@ static int write_direct(const void *context, struct worker_report *report)
 	return worker_write_file(context, report, direct_name, O_WRONLY | O_DIRECT, false);
 }
 
+/* A file's writeback is booked on the cgroup that made it dirty first: it is made here, too. */
 static int write_buffered(const void *context, struct worker_report *report)
 {
-	return worker_write_file(context, report, buffered_name, O_WRONLY, true);
+	return worker_write_file(context, report, buffered_name, O_CREAT | O_EXCL | O_WRONLY, true);
 }
 
 /* Both write in the cgroup. */
@@ -29,8 +30,6 @@ static int measure(const struct bench *bench, struct observation *observation,
 	struct cgroup_io before = {0}, after = {0};
 	int r = bench_make_file(bench, direct_name, why);
 
-	if (r == 0)
-		r = bench_make_empty(bench, buffered_name, why);
 	if (r == 0)
 		r = bench_hire(bench, observation, "direct writer", write_direct, direct, why);
 	if (r == 0)

@@ -89,6 +89,10 @@ static int find_place(struct crew *crew)
 /* Why there is no stopped worker. */
 static int explain_end(const struct worker_report *report, int status, struct why *why)
 {
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS)
+		return why_set(why, -ENOSPC,
+			       "a worker could not write to its mapping (SIGBUS): most likely the "
+			       "file system is full");
 	if (WIFSIGNALED(status))
 		return why_set(why, -ECHILD, "a worker was killed by signal %d (%s)",
 			       WTERMSIG(status), strsignal(WTERMSIG(status)));

@@ -9,6 +9,11 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
+enum {
+	REMOVE_TRIES = 100,
+	REMOVE_PAUSE_US = 10000
+};
+
 /* Files only: there are no directories but the file system's own (lost+found). */
 void directory_empty(int fd)
 {
@@ -32,8 +37,13 @@ static void remove_directory(int parent_fd, const char *name)
 
 	if (fd < 0)
 		return;
-	directory_empty(fd);
-	unlinkat(parent_fd, name, AT_REMOVEDIR);
+	/* A worker that is about to die may make one more file. */
+	for (int i = 0; i < REMOVE_TRIES; i++) {
+		directory_empty(fd);
+		if (unlinkat(parent_fd, name, AT_REMOVEDIR) == 0 || errno != ENOTEMPTY)
+			return;
+		usleep(REMOVE_PAUSE_US);
+	}
 }
 
 static void clean_up(void *context)

@@ -108,8 +108,8 @@ state() {
 }
 
 echo "== device truth"
-"$program" taskio --suite extended --repetitions 2 --mib 2 --temp-dir "$work" --device-truth >"$dir/document" ||
-	fail "device truth"
+"$program" taskio --suite extended --repetitions 2 --mib 2 --temp-dir "$work" --device-truth \
+	-o "$dir/document" || fail "device truth"
 nothing_is_left "after device truth"
 python3 - "$dir/document" <<'PY'
 import json, sys
