@@ -24,8 +24,7 @@ static const char method[] =
 
 static const char *const limits[] = {
 	"One machine, one moment; neither performance nor durability is measured.",
-	"How much is cancelled, and how much is cached, depends on writeback and reclaim: none "
-	"cancelled is a result, too.",
+	"What is cached or cancelled depends on writeback and reclaim; nothing is a result, too.",
 	"ext2, ext3 and ext4 have one magic number; mount options are not looked at.",
 	"Network file systems and what flash does inside are not looked at.",
 };
