@@ -20,6 +20,14 @@ int bench_begin(const struct bench *bench, struct observation *observation, stru
 	return 0;
 }
 
+int bench_end(const struct bench *bench, struct observation *observation, struct why *why)
+{
+	if (bench->write_back && syncfs(bench->dir_fd) < 0)
+		return why_errno(why, -errno, "cannot write back %s", bench->dir);
+	observation->to_ns = clock_mono_ns();
+	return 0;
+}
+
 int bench_hire(const struct bench *bench, struct observation *observation, const char *role,
 	       worker_action action, struct member *ret, struct why *why)
 {
@@ -53,6 +61,8 @@ int bench_measure(const struct bench *bench, struct observation *observation, wo
 		r = bench_act(bench, ret, why);
 	if (r == 0)
 		r = crew_dismiss(bench->crew, ret->worker, why);
+	if (r == 0)
+		r = bench_end(bench, observation, why);
 	if (r < 0)
 		return r;
 	observe_measure(observation, NULL, &ret->before, &ret->after, &ret->delta);

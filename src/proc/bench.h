@@ -61,14 +61,17 @@ struct member {
 /** The files are there: what the devices do from now on is the experiment's. */
 int bench_begin(const struct bench *bench, struct observation *observation, struct why *why);
 
+/** With write_back, waits for it; what the devices do from now on is not the experiment's. */
+int bench_end(const struct bench *bench, struct observation *observation, struct why *why);
+
 /** Hires a worker, which stops before @action, and reads its counters. @role: literal. */
 int bench_hire(const struct bench *bench, struct observation *observation, const char *role,
 	       worker_action action, struct member *ret, struct why *why);
 /** Lets it act until it stops again, and reads its counters. */
 int bench_act(const struct bench *bench, struct member *member, struct why *why);
 /**
- * All of it: hires one worker, begins, lets it act, dismisses it; publishes its counters as those
- * of the observation. @ret: as it was in the end; its report is valid.
+ * All of it: hires one worker, begins, lets it act, dismisses it, ends; publishes its counters as
+ * those of the observation. @ret: as it was in the end; its report is valid.
  */
 int bench_measure(const struct bench *bench, struct observation *observation, worker_action action,
 		  struct member *ret, struct why *why);

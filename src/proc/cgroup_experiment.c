@@ -82,9 +82,16 @@ static void publish(const struct bench *bench, struct observation *observation,
 		      (int64_t)io->write_bytes);
 	expect_figure(observation, "cgroup with writeback", "io.stat wbytes", EXPECT_AT_LEAST,
 		      (int64_t)(2 * size), (int64_t)io->write_bytes);
-	if (!has_memory && io->write_bytes < 2 * size)
+	if (io->write_bytes >= 2 * size)
+		return;
+	if (!has_memory)
 		expect_undecidable(observation, "the cgroup has no memory controller, without "
 						"which writeback is its parent's");
+	else if (!bench->file_system.books_writeback)
+		expect_undecidable(observation,
+				   "%s does not book all of its writeback on the cgroup that made "
+				   "the pages dirty",
+				   bench->file_system.name);
 }
 
 static int run_cgroup(const struct bench *bench, struct observation *observation, struct why *why)

@@ -5,13 +5,13 @@
 
 /* Magic numbers: linux/magic.h and the file systems' own headers; labels: stat(1) of coreutils. */
 static const struct file_system known[] = {
-	{0xef53, "ext2/ext3", "ext", FS_DEVICE, false},
-	{0x58465342, "xfs", "xfs", FS_DEVICE, true},
+	{0xef53, "ext2/ext3", "ext", FS_DEVICE, false, true},
+	{0x58465342, "xfs", "xfs", FS_DEVICE, true, true},
 	{0x9123683e, "btrfs", "btrfs", FS_DEVICE, true},
 	{0x01021994, "tmpfs", "tmpfs", FS_MEMORY, false},
 	{0x858458f6, "ramfs", "ramfs", FS_MEMORY, false},
 	{0x794c7630, "overlayfs", "overlay", FS_UNKNOWN, true},
-	{0xf2f52010, "f2fs", "f2fs", FS_DEVICE, false},
+	{0xf2f52010, "f2fs", "f2fs", FS_DEVICE, false, true},
 	{0xca451a4e, "bcachefs", "bcachefs", FS_UNKNOWN, true},
 	{0x2fc12fc1, "zfs", "zfs", FS_UNKNOWN, true},
 	{0x3153464a, "jfs", "jfs", FS_DEVICE, false},

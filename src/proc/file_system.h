@@ -21,7 +21,8 @@ struct file_system {
 	const char *label; /* as stat(1) calls it; NULL: it has no name there */
 	const char *name;  /* as people call it */
 	enum file_system_kind kind;
-	bool reflink; /* copies may share blocks */
+	bool reflink;	      /* copies may share blocks */
+	bool books_writeback; /* on the cgroup that made the pages dirty, all of it */
 };
 
 /** Of statfs(2)'s f_type; one that is not known has no label, name "unknown" and FS_UNKNOWN. */

@@ -2,7 +2,6 @@
 #include "taskio.h"
 
 #include "cgroup.h"
-#include "clock.h"
 #include "loop_fs.h"
 #include "scratch.h"
 
@@ -142,11 +141,9 @@ static int run_experiment(const struct bench *bench, const struct experiment *ex
 {
 	int r = experiment->run(bench, observation, why);
 
-	if (r == 0 && bench->write_back && syncfs(bench->dir_fd) < 0)
-		r = why_errno(why, -errno, "cannot write back %s", bench->dir);
-	observation->to_ns = clock_mono_ns();
-	if (!observation->from_ns)
-		observation->from_ns = observation->to_ns;
+	/* One that was skipped has no time at all. */
+	if (r == 0 && observation->from_ns && !observation->to_ns)
+		r = bench_end(bench, observation, why);
 	directory_empty(bench->dir_fd);
 	return r < 0 ? why_prefix(why, r, "%s", experiment->name) : 0;
 }
