@@ -70,9 +70,26 @@ void pair_expect(const struct bench *bench, struct observation *observation,
 	expect_device_bytes(bench, observation, pair->remover_role, remover,
 			    IO_CANCELLED_WRITE_BYTES, EXPECT_AT_LEAST, size);
 	if (bench->file_system.kind == FS_DEVICE && cancelled < size)
-		expect_undecidable(observation,
-				   "%llu of %llu bytes had been written back before they were "
-				   "taken away",
-				   (unsigned long long)(size - cancelled),
-				   (unsigned long long)size);
+		expect_undecidable(
+			observation,
+			"%llu of %llu bytes were not cancelled: either they were written "
+			"back before, or it is not counted (--device-truth tells)",
+			(unsigned long long)(size - cancelled), (unsigned long long)size);
+}
+
+void pair_settle(struct observation *observation, uint64_t written_bytes)
+{
+	for (size_t i = 0; i < observation->n_checks; i++) {
+		struct check *check = &observation->checks[i];
+
+		if (check->state != VERDICT_UNDECIDABLE ||
+		    check->counter != io_counter_name(IO_CANCELLED_WRITE_BYTES) ||
+		    written_bytes >= (uint64_t)(check->expected - check->observed))
+			continue;
+		check->state = VERDICT_NOT_MET;
+		snprintf(check->reason, sizeof(check->reason),
+			 "%lld bytes were cancelled, and the device wrote no more than %llu: that "
+			 "the others were thrown away is not counted here",
+			 (long long)check->observed, (unsigned long long)written_bytes);
+	}
 }

@@ -30,4 +30,11 @@ void pair_publish(struct observation *observation, const struct pair *pair);
 void pair_expect(const struct bench *bench, struct observation *observation,
 		 const struct pair *pair, bool synced);
 
+/**
+ * With device truth, whether something was written back before it was taken away need not stay
+ * open.
+ * @written_bytes: by the device, in all
+ */
+void pair_settle(struct observation *observation, uint64_t written_bytes);
+
 #endif

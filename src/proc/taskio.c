@@ -3,6 +3,7 @@
 
 #include "cgroup.h"
 #include "loop_fs.h"
+#include "pair.h"
 #include "scratch.h"
 
 #include <fcntl.h>
@@ -180,6 +181,17 @@ static int run_experiments(struct run *run, struct why *why)
 	return 0;
 }
 
+/* What only the device can tell. */
+static int settle(struct taskio *taskio, const struct device_recorder *recorder, struct why *why)
+{
+	struct truth *truth = taskio->truth;
+	int r = recorder->stop(recorder->context, truth, why);
+
+	for (size_t i = 0; r == 0 && truth->recording.complete && i < truth->n; i++)
+		pair_settle(&taskio->observations[i], truth->windows[i].total.completed_write);
+	return r;
+}
+
 int taskio_run(const struct taskio_options *options, const struct watch *watch, struct taskio **ret,
 	       struct why *why)
 {
@@ -201,7 +213,7 @@ int taskio_run(const struct taskio_options *options, const struct watch *watch, 
 		r = run_experiments(&run, why);
 	if (r == 0 && run.recording) {
 		run.recording = false;
-		r = options->recorder->stop(options->recorder->context, taskio->truth, why);
+		r = settle(taskio, options->recorder, why);
 	}
 	if (r < 0)
 		return r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench.h"
+#include "pair.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -99,4 +99,31 @@ Test(observation, file_systems_have_the_names_of_stat)
 	cr_expect_str_eq(file_system_by_magic(0x9123683e).label, "btrfs");
 	cr_expect_str_eq(file_system_by_magic(0x58465342).label, "xfs");
 	cr_expect_null(file_system_by_magic(0x1).label);
+}
+
+/* 4096 of 8192 bytes were cancelled. */
+static void be_open(void)
+{
+	struct io_counters delta = {0};
+
+	delta.value[IO_CANCELLED_WRITE_BYTES] = 4096;
+	expect_counter(&observation, "unlinker", &delta, IO_CANCELLED_WRITE_BYTES, EXPECT_AT_LEAST,
+		       8192);
+	expect_undecidable(&observation, "who knows");
+}
+
+Test(observation, what_the_device_wrote_may_have_been_written_before)
+{
+	be_open();
+	pair_settle(&observation, 4096);
+	cr_expect_eq(verdict(), VERDICT_UNDECIDABLE);
+	cr_expect_str_eq(reason, "who knows");
+}
+
+Test(observation, what_no_device_wrote_was_not_counted)
+{
+	be_open();
+	pair_settle(&observation, 4095);
+	cr_expect_eq(verdict(), VERDICT_NOT_MET);
+	cr_expect_not_null(strstr(reason, "the device wrote no more than 4095"), "%s", reason);
 }

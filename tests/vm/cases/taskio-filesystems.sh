@@ -23,6 +23,7 @@ bad = []
 if document["environment"]["filesystem"] != names[fstype]:
     bad.append(f"the file system is {document['environment']['filesystem']}")
 counts = collections.Counter()
+not_counted = set()
 # A kernel without io_uring, old tmpfs without O_DIRECT, no device below tmpfs; writeback that was faster.
 may_be_open = {"io_uring_write", "dirty_truncate", "unlink_before_writeback"}
 if fstype == "btrfs":
@@ -33,6 +34,11 @@ for result in document["results"]:
     counts[result["result"]] += 1
     if result["result"] != "met":
         print(f"  {result['experiment']}: {result['result']}: {result['reason']}")
+        # Newer btrfs counts no cancelled bytes; the device tells that nothing was written.
+        if fstype == "btrfs" and result["experiment"] in ("dirty_truncate", "unlink_before_writeback") and \
+                "is not counted here" in result["reason"]:
+            not_counted.add(result["experiment"])
+            continue
         if result["result"] == "not met" or not result["reason"] or result["experiment"] not in may_be_open:
             bad.append(f"{result['experiment']} is {result['result']}: {result['reason']}")
 print(f"{fstype}{' with device truth' if truth else ''}: {dict(counts)}")
@@ -51,6 +57,7 @@ if truth:
         shared = one["experiment"] == "copy_file_range" and fstype != "ext4"
         if one["experiment"] not in ("direct_read",) and device["completed_read_bytes"]:
             bad.append(f"{one['experiment']}: the device was read")
+        shared = shared or one["experiment"] in not_counted
         if accounted and one["write_factor"] is not None and not shared and one["write_factor"] < 1:
             bad.append(f"{one['experiment']}: less is written than accounted for")
 print("; ".join(bad))
