@@ -44,9 +44,9 @@ left() {
 }
 # nothing_is_left WHEN
 nothing_is_left() {
-	for _ in $(seq 200); do
+	for _ in $(seq 50); do
 		[ -n "$(left)" ] || return 0
-		sleep 0.05
+		sleep 0.1
 	done
 	left
 	fail "this is left $1"
