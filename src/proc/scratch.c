@@ -104,11 +104,6 @@ int scratch_create(struct scratch *scratch, const char *parent, const char *cgro
 	return r;
 }
 
-void scratch_empty(const struct scratch *scratch)
-{
-	directory_empty(scratch->fd);
-}
-
 void scratch_destroy(struct scratch *scratch)
 {
 	if (scratch->fd >= 0)

@@ -32,9 +32,7 @@ struct scratch {
  */
 int scratch_create(struct scratch *scratch, const char *parent, const char *cgroup_parent,
 		   struct why *why);
-/** Removes the files in it. */
-void scratch_empty(const struct scratch *scratch);
-/** The same for any directory of ours. */
+/** Removes the files in a directory of ours. */
 void directory_empty(int fd);
 /** Removes the directory with what is in it. */
 void scratch_destroy(struct scratch *scratch);
