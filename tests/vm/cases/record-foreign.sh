@@ -18,7 +18,7 @@ sleep 1
 trace_ioctl teardown "$dev"
 record_ended ended 3
 grep -q "somebody else ended the trace of $dev" ended.err || fail 'the report does not tell it'
-export_log 0 ended.blkbox raw || true
+export_log 3 ended.blkbox raw || true
 count_records "raw/$dev"
 ((found[completions] >= 450)) || fail "only ${found[completions]} completions of 500"
 expect_no_trace "$dev"
