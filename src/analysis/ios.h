@@ -31,10 +31,6 @@ struct io {
 	uint32_t requeues;
 };
 
-enum {
-	IOS_OPEN_MAX = 256 << 10 /* more than that at once are lost completions */
-};
-
 int ios_create(struct ios **ret);
 void ios_destroy(struct ios *ios);
 DEFINE_CLEANUP(struct ios, ios_destroy);
@@ -43,9 +39,9 @@ DEFINE_CLEANUP(struct ios, ios_destroy);
 int ios_event(struct ios *ios, const struct merge_item *item, struct io *ret);
 
 /** Issued and not completed now, of one device. */
-uint64_t ios_depth(struct ios *ios, uint32_t tag, uint32_t device);
+uint64_t ios_depth(const struct ios *ios, uint32_t tag, uint32_t device);
 /** Issues and completions that found no partner so far; issues in flight are not among them. */
-void ios_unmatched(const struct ios *ios, uint64_t *ret_issues, uint64_t *ret_completions);
+void ios_unmatched(struct ios *ios, uint64_t *ret_issues, uint64_t *ret_completions);
 /** Issued and not completed now, of all devices. */
 uint64_t ios_in_flight(const struct ios *ios);
 /** Finished I/Os whose times are not in order: clocks of CPUs that differ. */

@@ -12,7 +12,11 @@
  * A request whose bios were not seen queued is one I/O without a queue time.
  *
  * Matching goes by device, operation and sectors. Where two I/Os of one operation are at the same
- * place, the one of the same length, then the older one is taken.
+ * place, the one of the same length, then the older one is taken. Two reads of one place may well
+ * be in flight at once; when a place is written again, the first write's completion was lost.
+ *
+ * A flush without data is completed by an empty completion; so is a write that a flush goes before
+ * or comes after: its bio ends there, behind the completion of its data.
  */
 #ifndef BLKBOX_ANALYSIS_TRACK_H
 #define BLKBOX_ANALYSIS_TRACK_H
@@ -59,6 +63,7 @@ struct track_times {
 	uint64_t first_issued_ns;    /* differs from issued_ns after a requeue */
 	uint64_t issued_ns;	     /* the last time */
 	uint64_t first_completed_ns; /* of its first part */
+	uint64_t data_completed_ns;  /* of its data, where a flush came behind that */
 	uint64_t completed_ns;
 };
 
@@ -81,7 +86,7 @@ struct track_io {
 	enum operation operation;
 	struct track_owner owner;
 	/* Of an I/O: those of the piece that completed last, but queued and first issued are the
-	 * I/O's. Of a request: those of its first piece. */
+	 * I/O's. Of a request, up to its issue: those of the bio that it was made for. */
 	struct track_times times;
 	enum track_merge merge;
 	uint32_t pieces; /* of an I/O: in how many requests; of a request: how many it has */
@@ -108,6 +113,7 @@ enum track_stray {
 	TRACK_STRAY_EARLY, /* of what was issued before the recording began */
 	TRACK_STRAY_LOSS,  /* behind lost events */
 	TRACK_STRAY_OTHER, /* no loss is known: the recording must have lost it untold */
+	TRACK_STRAY_FLUSH, /* the empty end of a flush sequence whose bio was not seen */
 	TRACK_STRAYS
 };
 
@@ -122,6 +128,7 @@ struct track_ops {
 	int (*request)(void *context, const struct track_io *request);
 	int (*io)(void *context, const struct track_io *io);
 	int (*ended)(void *context, const struct track_io *io, enum track_end end);
+	int (*request_ended)(void *context, const struct track_io *request, enum track_end end);
 	int (*stray)(void *context, const struct merge_item *item, enum track_stray stray);
 };
 
@@ -134,11 +141,13 @@ DEFINE_CLEANUP(struct track, track_destroy);
 
 /** In which times events were lost. Before the first event. */
 int track_set_losses(struct track *track, const struct recording_loss *losses, size_t n);
-/** Events before @item of its device were lost, somewhen since @from_ns: what is open is over. */
-int track_gap(struct track *track, const struct merge_item *item, uint64_t from_ns);
+/** Events of its device were lost before @item: what is open is over. */
+int track_gap(struct track *track, const struct merge_item *item);
 
 /** The next event, in order of time. -ENOMEM, or what a callback returned. */
 int track_event(struct track *track, const struct merge_item *item);
+/** A completion waits a little for an issue that comes too late. No more: strays are told now. */
+int track_settle(struct track *track);
 /** No more events: what is open is told as ended. */
 int track_finish(struct track *track);
 

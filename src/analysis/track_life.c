@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include "track_private.h"
+
+#include <string.h>
+
+static void append_life(struct track *track, struct life *life)
+{
+	life->older = track->newest;
+	life->newer = NULL;
+	if (track->newest)
+		track->newest->newer = life;
+	else
+		track->oldest = life;
+	track->newest = life;
+}
+
+static void unlink_life(struct track *track, struct life *life)
+{
+	if (life->older)
+		life->older->newer = life->newer;
+	else
+		track->oldest = life->newer;
+	if (life->newer)
+		life->newer->older = life->older;
+	else
+		track->newest = life->older;
+}
+
+struct life *life_begin(struct track *track, struct device *device, const struct merge_item *item,
+			enum operation operation, uint64_t sector, uint64_t bytes)
+{
+	const struct blkbox_event *event = &item->event;
+	struct life *life = track->free_lives;
+
+	if (life)
+		track->free_lives = life->newer;
+	else
+		life = malloc(sizeof(*life));
+	if (!life)
+		return NULL;
+	*life = (struct life){.owner = device, .begin_ns = event->time_ns};
+	life->io = (struct track_io){
+		.tag = item->tag,
+		.device = event->device,
+		.sector = sector,
+		.bytes = bytes,
+		.categories = event->categories,
+		.operation = operation,
+		.owner =
+			{
+				.pid = event->pid,
+				.cpu = event->cpu,
+				.cgroup_id = event->cgroup_id,
+				.time_ns = event->time_ns,
+			},
+	};
+	append_life(track, life);
+	device->n_open++;
+	return life;
+}
+
+struct piece *life_add_piece(struct track *track, struct life *life, uint64_t sector,
+			     uint64_t bytes)
+{
+	struct piece *piece = track->free_pieces;
+
+	if (piece)
+		track->free_pieces = piece->next;
+	else
+		piece = malloc(sizeof(*piece));
+	if (!piece)
+		return NULL;
+	*piece = (struct piece){
+		.node.place = sector,
+		.life = life,
+		.next_of_life = life->pieces,
+		.bytes = bytes,
+		.left_bytes = bytes,
+		.state = PIECE_DONE,
+	};
+	life->pieces = piece;
+	life->open_pieces++;
+	life->io.pieces++;
+	track->n_pieces++;
+	return piece;
+}
+
+/* Out of the set or the request that it is in. */
+static void release(struct piece *piece)
+{
+	struct device *device = piece->life->owner;
+
+	if (piece->state == PIECE_QUEUED)
+		queued_remove(device, piece);
+	else if (piece->state == PIECE_FINISHING)
+		treap_remove(&device->finishing, &piece->node);
+	else if (piece->state == PIECE_ISSUED)
+		request_forget_piece(piece);
+	piece->state = PIECE_DONE;
+}
+
+void life_drop(struct track *track, struct life *life)
+{
+	while (life->pieces) {
+		struct piece *piece = life->pieces;
+
+		release(piece);
+		life->pieces = piece->next_of_life;
+		piece->next = track->free_pieces;
+		track->free_pieces = piece;
+		track->n_pieces--;
+	}
+	life->owner->n_open--;
+	unlink_life(track, life);
+	life->newer = track->free_lives;
+	track->free_lives = life;
+}
+
+static int tell_io(struct track *track, const struct life *life)
+{
+	return track->ops->io ? track->ops->io(track->context, &life->io) : 0;
+}
+
+int life_give_up(struct track *track, struct life *life, enum track_end end)
+{
+	struct device *device = life->owner;
+	int r = 0;
+
+	for (struct piece *piece = life->pieces; piece && r == 0; piece = piece->next_of_life) {
+		struct request *request = piece->request;
+
+		if (piece->state != PIECE_ISSUED)
+			continue;
+		request_forget_piece(piece);
+		piece->state = PIECE_DONE;
+		if (!request->pieces)
+			r = request_give_up(track, device, request, end);
+	}
+	if (r == 0 && track->ops->ended)
+		r = track->ops->ended(track->context, &life->io, end);
+	life_drop(track, life);
+	return r;
+}
+
+/* Moments that were seen must follow each other. */
+static bool times_inverted(const struct track_times *times)
+{
+	const uint64_t moments[] = {
+		times->remapped_from_ns, times->remapped_ns, times->queued_ns,
+		times->getrq_ns,	 times->merged_ns,   times->inserted_ns,
+		times->first_issued_ns,	 times->issued_ns,   times->data_completed_ns,
+		times->completed_ns,
+	};
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
+		if (!moments[i])
+			continue;
+		if (moments[i] < last)
+			return true;
+		last = moments[i];
+	}
+	return false;
+}
+
+void piece_view(const struct track *track, const struct piece *piece, struct track_io *ret)
+{
+	const struct life *life = piece->life;
+
+	*ret = life->io;
+	ret->sector = life->io.sector == UINT64_MAX ? UINT64_MAX : piece->node.place;
+	ret->bytes = piece->bytes;
+	ret->done_bytes = piece->bytes - piece->left_bytes;
+	ret->times = piece->times;
+	ret->merge = piece->merge;
+	ret->requeues = piece->requeues;
+	ret->error = piece->error;
+	ret->pieces = 1;
+	ret->touched = is_touched(life->owner, life->begin_ns);
+	ret->inverted = times_inverted(&piece->times);
+	(void)track;
+}
+
+static void add_to_life(const struct piece *piece, const struct track_io *view)
+{
+	struct track_io *io = &piece->life->io;
+	uint64_t first_issued_ns = io->times.first_issued_ns;
+	uint64_t first_completed_ns = io->times.first_completed_ns;
+
+	io->done_bytes += piece->bytes;
+	io->times = piece->times;
+	/* Of all pieces. */
+	if (first_issued_ns && first_issued_ns < io->times.first_issued_ns)
+		io->times.first_issued_ns = first_issued_ns;
+	if (first_completed_ns && first_completed_ns < io->times.first_completed_ns)
+		io->times.first_completed_ns = first_completed_ns;
+	if (piece->requeues > io->requeues)
+		io->requeues = piece->requeues;
+	if (!io->error)
+		io->error = piece->error;
+	if (piece->merge != TRACK_NOT_MERGED)
+		io->merge = piece->merge;
+	io->inverted |= view->inverted;
+	io->touched |= view->touched;
+}
+
+int piece_done(struct track *track, struct piece *piece, uint64_t time_ns)
+{
+	struct life *life = piece->life;
+	struct track_io view;
+	int r = 0;
+
+	release(piece);
+	piece->times.completed_ns = time_ns;
+	piece_view(track, piece, &view);
+	add_to_life(piece, &view);
+	life->open_pieces--;
+	if (track->ops->piece)
+		r = track->ops->piece(track->context, &view);
+	if (r < 0 || life->open_pieces)
+		return r;
+	r = tell_io(track, life);
+	life_drop(track, life);
+	return r;
+}
