@@ -51,7 +51,8 @@ enum stats_share {
 	SHARE_Q2D,     /* neither allocation nor merge was seen */
 	SHARE_REQUEUE, /* from the first issue to the last */
 	SHARE_D2C,
-	SHARE_Q2C, /* bio-based: no issue on this device */
+	SHARE_FLUSH, /* from the completion of its data to that of the flush behind it */
+	SHARE_Q2C,   /* bio-based: no issue on this device */
 	SHARES
 };
 
@@ -59,7 +60,7 @@ const char *stats_share_name(enum stats_share share);
 
 enum {
 	STATS_LOG2_ROWS = 32,  /* of microseconds: row r is 2^(r-1) to 2^r - 1, row 0 is below 1 */
-	STATS_HEAT_ROWS = 112, /* four to a power of two, from 1 microsecond */
+	STATS_HEAT_ROWS = 112, /* four to a power of two, from 1 microsecond; row 0 from 0 */
 	STATS_OFFSET_ROWS = 128,
 	STATS_BUCKETS_MAX = 600, /* of time */
 	STATS_SERIES_MAX = 16,	 /* devices with time series; further ones have none */
@@ -134,8 +135,8 @@ struct stats_depth {
 	uint64_t busy_ns;    /* of that, with a request in the driver; bio-based: an I/O open */
 	unsigned __int128 issued_sum, open_sum; /* depth x nanoseconds */
 	uint64_t issued_max, open_max;
-	struct histogram idle_ns; /* gaps without anything in flight */
-	uint64_t last_ns, idle_since_ns;
+	struct histogram idle_ns;	 /* gaps without anything in flight */
+	uint64_t last_ns, idle_since_ns; /* 0 = not yet, not idle */
 	uint64_t issued, open;
 };
 
@@ -228,7 +229,7 @@ int stats_event(struct stats *stats, const struct merge_item *item);
 int stats_finish(struct stats *stats);
 const struct stats_result *stats_result(const struct stats *stats);
 
-/** The least size of a class, in bytes: 0, 1, 512, 4096, 8192 ... 16 MiB. */
+/** The least size of a class, in bytes: 0, 1, 4096, 8192 ... 4 MiB, 16 MiB. */
 uint64_t stats_size_from(uint32_t size_class);
 uint32_t stats_size_class(uint64_t bytes);
 /** The row of the heat map, and the least latency in it. */

@@ -254,6 +254,12 @@ struct track_depth track_depth(const struct track *track, uint32_t tag, uint32_t
 	return (struct track_depth){
 		.issued = device->n_issued,
 		.open = device->n_open,
-		.touched = device->reset_due,
 	};
+}
+
+bool track_touched(const struct track *track, uint32_t tag, uint32_t number, uint64_t from_ns)
+{
+	const struct device *device = track_find_device(track, tag, number);
+
+	return device && is_touched(device, from_ns);
 }

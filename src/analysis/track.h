@@ -155,8 +155,9 @@ int track_finish(struct track *track);
 struct track_depth {
 	uint64_t issued; /* requests in the driver */
 	uint64_t open;	 /* I/Os from queue (or issue) to completion */
-	bool touched;	 /* events are being lost: both may be wrong */
 };
+/** True if events of the device may have been lost between @from_ns and now. */
+bool track_touched(const struct track *track, uint32_t tag, uint32_t device, uint64_t from_ns);
 struct track_depth track_depth(const struct track *track, uint32_t tag, uint32_t device);
 
 #endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "stats.h"
+
+#include "stats_private.h"
+
+static void set_span(struct stats *stats)
+{
+	const struct recording_info *info = recording_info(stats->recording);
+	const struct filter *filter = stats->options.filter;
+	struct stats_result *result = &stats->result;
+
+	result->from_ns = info->start_ns;
+	result->to_ns = info->last_ns > info->start_ns ? info->last_ns : info->start_ns;
+	if (filter && filter->from.is_set && filter->from_ns > result->from_ns)
+		result->from_ns = filter->from_ns;
+	if (filter && filter->to.is_set && filter->to_ns < result->to_ns)
+		result->to_ns = filter->to_ns;
+	if (result->to_ns < result->from_ns)
+		result->to_ns = result->from_ns;
+}
+
+static int fill(struct stats *stats)
+{
+	const struct recording_loss *losses;
+	size_t n = recording_losses(stats->recording, &losses);
+	int r = track_create(&stats_track_ops, stats, &stats->track);
+
+	if (r == 0)
+		r = track_set_losses(stats->track, losses, n);
+	if (r == 0)
+		r = devices_create(stats);
+	stats->result.slowest = calloc(stats->options.slowest + 1, sizeof(struct stats_slow));
+	return r == 0 && !stats->result.slowest ? -ENOMEM : r;
+}
+
+int stats_create(const struct stats_options *options, const struct recording *recording,
+		 struct stats **ret)
+{
+	_cleanup_(cleanup_stats_destroy) struct stats *stats = calloc(1, sizeof(*stats));
+
+	if (!stats)
+		return -ENOMEM;
+	stats->options = *options;
+	if (stats->options.slowest > STATS_SLOWEST_MAX)
+		stats->options.slowest = STATS_SLOWEST_MAX;
+	stats->recording = recording;
+	stats->sizes.view = &stats->result.sizes;
+	stats->processes.view = &stats->result.processes;
+	stats->cgroups.view = &stats->result.cgroups;
+	stats->cpus.view = &stats->result.cpus;
+	stats->result.with_losses = options->with_losses;
+	set_span(stats);
+	if (fill(stats) < 0)
+		return -ENOMEM;
+	*ret = take_ptr(stats);
+	return 0;
+}
+
+void stats_destroy(struct stats *stats)
+{
+	struct plug *plug, *next;
+
+	if (!stats)
+		return;
+	track_destroy(stats->track);
+	devices_destroy(stats);
+	group_set_deinit(&stats->sizes);
+	group_set_deinit(&stats->processes);
+	group_set_deinit(&stats->cgroups);
+	group_set_deinit(&stats->cpus);
+	HASH_ITER (hh, stats->plugs, plug, next) {
+		HASH_DEL(stats->plugs, plug);
+		free(plug);
+	}
+	free(stats->result.slowest);
+	free(stats);
+}
+
+int stats_event(struct stats *stats, const struct merge_item *item)
+{
+	const struct blkbox_event *event = &item->event;
+	struct stats_device *device;
+	int r;
+
+	if (blkbox_event_is_note(event))
+		return 0;
+	device = device_of(stats, item->tag, event->device);
+	/* The survey has named all devices. */
+	if (!device)
+		return 0;
+	stats->result.events++;
+	stats->result.late_events += item->late;
+	device->events++;
+	device->has_queue |= event->action == BLKBOX_QUEUE;
+	device->has_issue |= event->action == BLKBOX_ISSUE;
+	device->has_completion |= blkbox_event_is_completion(event);
+	r = device_sequence(stats, device, item);
+	if (r == 0)
+		r = track_event(stats->track, item);
+	if (r == 0)
+		r = plug_event(stats, device, item);
+	return r < 0 ? r : device_depth(stats, device, event->time_ns);
+}
+
+static int sum_up(struct stats_device *device)
+{
+	int r = 0;
+
+	for (unsigned o = 0; o < OPERATION_COUNT && r == 0; o++) {
+		if (device->operations[o] && o != OPERATION_PASSTHROUGH)
+			r = group_add(&device->all, device->operations[o]);
+	}
+	return r;
+}
+
+int stats_finish(struct stats *stats)
+{
+	struct stats_result *result = &stats->result;
+	int r = 0;
+
+	/* The depth of the end lasts to the end, before what is in flight is given up. */
+	for (size_t i = 0; i < result->n_devices; i++)
+		device_account_end(stats, &result->devices[i]);
+	r = track_finish(stats->track);
+	plugs_finish(stats);
+	for (size_t i = 0; i < result->n_devices && r == 0; i++)
+		r = sum_up(&result->devices[i]);
+	return r;
+}
+
+const struct stats_result *stats_result(const struct stats *stats)
+{
+	return &stats->result;
+}

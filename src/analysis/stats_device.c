@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+#include "stats_private.h"
+
+#include "wire.h"
+
+#include <string.h>
+
+static void count_losses(const struct stats *stats, struct stats_device *device)
+{
+	const struct recording_loss *losses;
+	size_t n = recording_losses(stats->recording, &losses);
+	uint64_t end_ns = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t from_ns = losses[i].from_ns;
+
+		if (losses[i].tag != device->tag ||
+		    (losses[i].device && losses[i].device != device->device))
+			continue;
+		device->dropped += losses[i].count;
+		device->loss_windows++;
+		/* Windows of several CPUs cover each other. */
+		if (from_ns < end_ns)
+			from_ns = end_ns;
+		if (losses[i].to_ns > from_ns)
+			device->lost_ns += losses[i].to_ns - from_ns;
+		if (losses[i].to_ns > end_ns)
+			end_ns = losses[i].to_ns;
+	}
+}
+
+int devices_create(struct stats *stats)
+{
+	struct stats_result *result = &stats->result;
+	const struct recording_device *devices;
+	size_t n = recording_devices(stats->recording, &devices);
+	int r = 0;
+
+	result->devices = calloc(n + 1, sizeof(*result->devices));
+	stats->states = calloc(n + 1, sizeof(*stats->states));
+	if (!result->devices || !stats->states)
+		return -ENOMEM;
+	for (size_t i = 0; i < n && r == 0; i++) {
+		struct stats_device *device = &result->devices[i];
+
+		device->tag = devices[i].tag;
+		device->device = devices[i].device;
+		device->name = devices[i].name;
+		device->all.tag = device->tag;
+		device->all.device = device->device;
+		count_losses(stats, device);
+		if (i < STATS_SERIES_MAX)
+			r = series_create(&device->series, result->from_ns, result->to_ns);
+	}
+	result->n_devices = n;
+	return r;
+}
+
+void devices_destroy(struct stats *stats)
+{
+	for (size_t i = 0; stats->result.devices && i < stats->result.n_devices; i++) {
+		struct stats_device *device = &stats->result.devices[i];
+
+		for (unsigned o = 0; o < OPERATION_COUNT; o++) {
+			if (device->operations[o])
+				stats_group_deinit(device->operations[o]);
+			free(device->operations[o]);
+		}
+		stats_group_deinit(&device->all);
+		histogram_deinit(&device->queue_seek.distance);
+		histogram_deinit(&device->issue_seek.distance);
+		histogram_deinit(&device->plugs.plugged_ns);
+		histogram_deinit(&device->plugs.requests);
+		histogram_deinit(&device->plugs.timer_requests);
+		histogram_deinit(&device->depth.idle_ns);
+		series_deinit(&device->series);
+		free(stats->states[i].sequences);
+	}
+	free(stats->result.devices);
+	free(stats->states);
+}
+
+struct stats_device *device_of(struct stats *stats, uint32_t tag, uint32_t number)
+{
+	struct stats_device *devices = stats->result.devices;
+
+	for (size_t i = 0; i < stats->result.n_devices; i++) {
+		size_t at = (stats->last_device + i) % stats->result.n_devices;
+
+		if (devices[at].device == number && devices[at].tag == tag) {
+			stats->last_device = at;
+			return &devices[at];
+		}
+	}
+	return NULL;
+}
+
+/* The time up to now, in which the depth was what it was. */
+static void account(struct stats *stats, struct stats_device *device, uint64_t now_ns)
+{
+	const struct stats_result *result = &stats->result;
+	struct stats_depth *depth = &device->depth;
+	uint64_t from_ns = depth->last_ns > result->from_ns ? depth->last_ns : result->from_ns;
+	uint64_t to_ns = now_ns < result->to_ns ? now_ns : result->to_ns;
+	bool busy = depth->issued || (depth->open && !device->has_issue);
+	uint64_t ns;
+
+	if (!depth->last_ns || to_ns <= from_ns)
+		return;
+	if (!is_trusted(stats, device->tag, device->device, depth->last_ns)) {
+		depth->idle_since_ns = 0;
+		return;
+	}
+	ns = to_ns - from_ns;
+	depth->trusted_ns += ns;
+	depth->busy_ns += busy ? ns : 0;
+	depth->issued_sum += (unsigned __int128)depth->issued * ns;
+	depth->open_sum += (unsigned __int128)depth->open * ns;
+	series_depth(&device->series, from_ns, to_ns, depth, busy);
+}
+
+void device_account_end(struct stats *stats, struct stats_device *device)
+{
+	account(stats, device, stats->result.to_ns);
+}
+
+int device_depth(struct stats *stats, struct stats_device *device, uint64_t now_ns)
+{
+	struct stats_depth *depth = &device->depth;
+	struct track_depth now = track_depth(stats->track, device->tag, device->device);
+	bool busy;
+	int r = 0;
+
+	if (now.issued == depth->issued && now.open == depth->open && depth->last_ns)
+		return 0;
+	account(stats, device, now_ns);
+	busy = now.issued || (now.open && !device->has_issue);
+	if (busy && depth->idle_since_ns && now_ns >= depth->idle_since_ns &&
+	    now_ns >= stats->result.from_ns && now_ns <= stats->result.to_ns)
+		r = histogram_add(&depth->idle_ns, now_ns - depth->idle_since_ns);
+	if (busy)
+		depth->idle_since_ns = 0;
+	else if (!depth->idle_since_ns && depth->last_ns)
+		depth->idle_since_ns = now_ns;
+	depth->issued = now.issued;
+	depth->open = now.open;
+	depth->last_ns = now_ns;
+	if (now_ns >= stats->result.from_ns && now_ns <= stats->result.to_ns) {
+		if (now.issued > depth->issued_max)
+			depth->issued_max = now.issued;
+		if (now.open > depth->open_max)
+			depth->open_max = now.open;
+	}
+	return r;
+}
+
+int seek_add(struct stats_seek *seek, uint64_t sector, uint64_t bytes)
+{
+	uint64_t distance = sector > seek->next_sector ? sector - seek->next_sector
+						       : seek->next_sector - sector;
+	int r = 0;
+
+	if (seek->has_last) {
+		r = histogram_add(&seek->distance, distance);
+		seek->sequential += !distance;
+	}
+	seek->has_last = true;
+	seek->next_sector = sector + bytes / 512;
+	return r;
+}
+
+static int begin_plug(struct stats *stats, struct stats_device *device, const struct plug_key *key,
+		      uint64_t now_ns)
+{
+	struct plug *plug;
+
+	HASH_FIND(hh, stats->plugs, key, sizeof(*key), plug);
+	device->plugs.plugs++;
+	if (plug) {
+		device->plugs.no_unplug++;
+		plug->since_ns = now_ns;
+		return 0;
+	}
+	if (HASH_COUNT(stats->plugs) >= PLUGS_MAX) {
+		/* The oldest is the first. */
+		plug = stats->plugs;
+		HASH_DEL(stats->plugs, plug);
+		device->plugs.no_unplug++;
+	} else {
+		plug = malloc(sizeof(*plug));
+	}
+	if (!plug)
+		return -ENOMEM;
+	*plug = (struct plug){.key = *key, .since_ns = now_ns};
+	HASH_ADD(hh, stats->plugs, key, sizeof(plug->key), plug);
+	return 0;
+}
+
+static int end_plug(struct stats *stats, struct stats_device *device, const struct plug_key *key,
+		    const struct blkbox_event *event)
+{
+	struct stats_plugs *plugs = &device->plugs;
+	bool timer = event->action == BLKBOX_UNPLUG_TIMER;
+	struct plug *plug;
+	uint64_t requests;
+	int r = 0;
+
+	plugs->unplugs += !timer;
+	plugs->timer_unplugs += timer;
+	if (wire_pdu_u64(event, &requests))
+		r = histogram_add(timer ? &plugs->timer_requests : &plugs->requests, requests);
+	HASH_FIND(hh, stats->plugs, key, sizeof(*key), plug);
+	if (!plug) {
+		plugs->no_plug++;
+		return r;
+	}
+	if (r == 0 && event->time_ns >= plug->since_ns &&
+	    is_trusted(stats, key->tag, key->device, plug->since_ns))
+		r = histogram_add(&plugs->plugged_ns, event->time_ns - plug->since_ns);
+	HASH_DEL(stats->plugs, plug);
+	free(plug);
+	return r;
+}
+
+int plug_event(struct stats *stats, struct stats_device *device, const struct merge_item *item)
+{
+	const struct blkbox_event *event = &item->event;
+	const struct plug_key key = {item->tag, event->device, event->pid};
+
+	if (event->time_ns < stats->result.from_ns || event->time_ns > stats->result.to_ns)
+		return 0;
+	if (event->action == BLKBOX_PLUG)
+		return begin_plug(stats, device, &key, event->time_ns);
+	if (event->action == BLKBOX_UNPLUG || event->action == BLKBOX_UNPLUG_TIMER)
+		return end_plug(stats, device, &key, event);
+	return 0;
+}
+
+void plugs_finish(struct stats *stats)
+{
+	struct plug *plug, *next;
+
+	HASH_ITER (hh, stats->plugs, plug, next) {
+		struct stats_device *device = device_of(stats, plug->key.tag, plug->key.device);
+
+		if (device)
+			device->plugs.no_unplug++;
+		HASH_DEL(stats->plugs, plug);
+		free(plug);
+	}
+}
+
+static int make_room(struct device_state *state, size_t n)
+{
+	uint32_t *sequences;
+
+	if (n <= state->n_sequences)
+		return 0;
+	sequences = reallocarray(state->sequences, n, sizeof(*sequences));
+	if (!sequences)
+		return -ENOMEM;
+	memset(sequences + state->n_sequences, 0, (n - state->n_sequences) * sizeof(*sequences));
+	state->sequences = sequences;
+	state->n_sequences = n;
+	return 0;
+}
+
+int device_sequence(struct stats *stats, struct stats_device *device, const struct merge_item *item)
+{
+	struct device_state *state = &stats->states[device - stats->result.devices];
+	const struct blkbox_event *event = &item->event;
+	uint32_t *last;
+	int32_t step;
+
+	/* Older kernels leave no gap when they lose events. */
+	if (event->protocol != 2 || event->cpu >= CPUS_MAX)
+		return 0;
+	if (make_room(state, event->cpu + 1) < 0)
+		return -ENOMEM;
+	last = &state->sequences[event->cpu];
+	step = (int32_t)(event->sequence - *last);
+	if (!*last || step == 1) {
+		*last = event->sequence;
+		return 0;
+	}
+	if (step <= 0) {
+		/* It came late: the gap was none. */
+		device->gap_events -= device->gap_events && step < 0;
+		return 0;
+	}
+	*last = event->sequence;
+	device->gaps++;
+	device->gap_events += (uint32_t)step - 1;
+	return track_gap(stats->track, item);
+}

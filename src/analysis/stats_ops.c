@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* What each thing that track tells adds to the figures. */
+#include "stats_private.h"
+
+#include <string.h>
+
+static uint64_t begin_of(const struct track_io *io)
+{
+	return io->times.queued_ns ? io->times.queued_ns : io->times.first_issued_ns;
+}
+
+/* The filter is made for events: the I/O as its queue event, by its owner. */
+static bool passes(const struct stats *stats, const struct track_io *io)
+{
+	const struct filter *filter = stats->options.filter;
+	struct merge_item item = {
+		.tag = io->tag,
+		.event =
+			{
+				.time_ns = begin_of(io) ? begin_of(io) : io->owner.time_ns,
+				.sector = io->sector,
+				.bytes = (uint32_t)io->bytes,
+				.categories = io->categories,
+				.pid = io->owner.pid,
+				.cpu = io->owner.cpu,
+				.device = io->device,
+				.action = BLKBOX_QUEUE,
+			},
+	};
+	const char *comm = NULL;
+
+	if (!filter || !filter_is_set(filter))
+		return true;
+	if (filter_needs_comm(filter))
+		comm = recording_comm(stats->recording, io->tag, io->owner.pid, io->owner.cpu,
+				      io->owner.time_ns);
+	return filter_passes(filter, &item, comm);
+}
+
+/* Without what a filter holds back: nothing is in @ret then. */
+static int find_groups(struct stats *stats, const struct track_io *io, struct group_list *ret)
+{
+	ret->n = 0;
+	return passes(stats, io) ? groups_of(stats, io, ret) : 0;
+}
+
+static bool has_place(const struct track_io *io)
+{
+	return io->bytes && io->sector != UINT64_MAX;
+}
+
+static int q2q(const struct stats *stats, struct stats_group *group, uint64_t now_ns,
+	       const struct stats_device *device)
+{
+	uint64_t last_ns = group->last_queue_ns;
+
+	group->last_queue_ns = now_ns;
+	if (!last_ns || !is_trusted(stats, device->tag, device->device, last_ns))
+		return 0;
+	return group_sample(group, STAGE_Q2Q, last_ns, now_ns);
+}
+
+static int queued(void *context, const struct track_io *io)
+{
+	struct stats *stats = context;
+	struct stats_device *device = device_of(stats, io->tag, io->device);
+	struct group_list list;
+	int r = find_groups(stats, io, &list);
+
+	for (size_t i = 0; i < list.n; i++) {
+		list.groups[i]->queued++;
+		list.groups[i]->queued_bytes += io->bytes;
+	}
+	if (r < 0 || !list.n)
+		return r;
+	series_queued(&device->series, io->times.queued_ns);
+	r = q2q(stats, list.groups[0], io->times.queued_ns, device);
+	if (r == 0)
+		r = q2q(stats, &device->all, io->times.queued_ns, device);
+	if (r == 0 && has_place(io))
+		r = seek_add(&device->queue_seek, io->sector, io->bytes);
+	return r;
+}
+
+static int issued(void *context, const struct track_io *request, bool again)
+{
+	struct stats *stats = context;
+	struct stats_device *device = device_of(stats, request->tag, request->device);
+	struct group_list list;
+	int r = find_groups(stats, request, &list);
+
+	if (r < 0 || !list.n || again)
+		return r;
+	list.groups[0]->issued++;
+	list.groups[0]->issued_bytes += request->bytes;
+	return has_place(request) ? seek_add(&device->issue_seek, request->sector, request->bytes)
+				  : 0;
+}
+
+static int merged(void *context, const struct track_io *piece)
+{
+	struct group_list list;
+	int r = find_groups(context, piece, &list);
+
+	for (size_t i = 0; i < list.n; i++) {
+		list.groups[i]->merges[piece->merge]++;
+		list.groups[i]->merged_bytes += piece->merge == TRACK_REQUEST ? 0 : piece->bytes;
+	}
+	return r;
+}
+
+static int split(void *context, const struct track_io *io)
+{
+	struct group_list list;
+	int r = find_groups(context, io, &list);
+
+	for (size_t i = 0; i < list.n; i++)
+		list.groups[i]->splits++;
+	return r;
+}
+
+static int requeued(void *context, const struct track_io *request)
+{
+	struct group_list list;
+	int r = find_groups(context, request, &list);
+
+	if (list.n)
+		list.groups[0]->requeues++;
+	return r;
+}
+
+/* Its times are those of a life that nothing bent. */
+static bool is_measured(const struct stats *stats, const struct track_io *io)
+{
+	return !io->error && !io->inverted && (!io->touched || stats->options.with_losses);
+}
+
+static int add_stages(struct stats_group *group, const struct track_times *t, uint64_t data_ns)
+{
+	int r = group_sample(group, STAGE_Q2A, t->remapped_from_ns, t->remapped_ns);
+
+	if (r == 0)
+		r = group_sample(group, STAGE_Q2G, t->queued_ns, t->getrq_ns);
+	if (r == 0)
+		r = group_sample(group, STAGE_Q2M, t->queued_ns, t->merged_ns);
+	if (r == 0)
+		r = group_sample(group, STAGE_M2D, t->merged_ns, t->first_issued_ns);
+	if (r == 0)
+		r = group_sample(group, STAGE_G2I, t->getrq_ns, t->inserted_ns);
+	if (r == 0)
+		r = group_sample(group, STAGE_I2D, t->inserted_ns, t->first_issued_ns);
+	if (r == 0 && !t->inserted_ns && !t->merged_ns)
+		r = group_sample(group, STAGE_G2D, t->getrq_ns, t->first_issued_ns);
+	return r < 0 ? r : group_sample(group, STAGE_FIRST_D2C, t->first_issued_ns, data_ns);
+}
+
+static int piece(void *context, const struct track_io *piece)
+{
+	struct stats *stats = context;
+	const struct track_times *t = &piece->times;
+	/* The device's part ends with the data; a flush behind it is the block layer's. */
+	uint64_t data_ns = t->data_completed_ns ? t->data_completed_ns : t->completed_ns;
+	struct group_list list;
+	int r = is_measured(stats, piece) ? find_groups(stats, piece, &list) : (list.n = 0, 0);
+
+	for (size_t i = 0; i < list.n && r == 0; i++) {
+		r = group_sample(list.groups[i], STAGE_Q2D, t->queued_ns, t->issued_ns);
+		if (r == 0)
+			r = group_sample(list.groups[i], STAGE_D2C, t->issued_ns, data_ns);
+		if (t->issued_ns)
+			list.groups[i]->log2_us[1][stats_log2_row(data_ns - t->issued_ns)]++;
+		if (r == 0 && i == 0)
+			r = add_stages(list.groups[i], t, data_ns);
+	}
+	if (r == 0 && list.n && t->issued_ns && piece->operation != OPERATION_PASSTHROUGH)
+		series_latency(&device_of(stats, piece->tag, piece->device)->series, 1, data_ns,
+			       data_ns - t->issued_ns);
+	return r;
+}
+
+static int request(void *context, const struct track_io *request)
+{
+	struct stats *stats = context;
+	struct group_list list;
+	int r = find_groups(stats, request, &list);
+
+	if (r < 0 || !list.n)
+		return r;
+	list.groups[0]->requests++;
+	list.groups[0]->request_bytes += request->bytes;
+	if (!is_measured(stats, request))
+		return 0;
+	return group_sample(list.groups[0], STAGE_REQUEST_D2C, request->times.issued_ns,
+			    request->times.completed_ns);
+}
+
+/* From moment to moment; the sum is the whole. */
+static void add_share(struct stats_group *group, const struct track_times *t)
+{
+	uint64_t *share = group->share_ns;
+	uint64_t data_ns = t->data_completed_ns ? t->data_completed_ns : t->completed_ns;
+
+	group->share_ios++;
+	share[SHARE_FLUSH] += t->completed_ns - data_ns;
+	if (!t->issued_ns) {
+		share[SHARE_Q2C] += data_ns - t->queued_ns;
+		return;
+	}
+	if (t->merged_ns) {
+		share[SHARE_Q2M] += t->merged_ns - t->queued_ns;
+		share[SHARE_M2D] += t->first_issued_ns - t->merged_ns;
+	} else if (t->getrq_ns && t->inserted_ns) {
+		share[SHARE_Q2G] += t->getrq_ns - t->queued_ns;
+		share[SHARE_G2I] += t->inserted_ns - t->getrq_ns;
+		share[SHARE_I2D] += t->first_issued_ns - t->inserted_ns;
+	} else if (t->getrq_ns) {
+		share[SHARE_Q2G] += t->getrq_ns - t->queued_ns;
+		share[SHARE_G2D] += t->first_issued_ns - t->getrq_ns;
+	} else {
+		share[SHARE_Q2D] += t->first_issued_ns - t->queued_ns;
+	}
+	share[SHARE_REQUEUE] += t->issued_ns - t->first_issued_ns;
+	share[SHARE_D2C] += data_ns - t->issued_ns;
+}
+
+static int add_slow(struct stats *stats, const struct track_io *io, uint64_t latency_ns)
+{
+	struct stats_result *result = &stats->result;
+	struct stats_slow *slowest = result->slowest;
+	size_t at = result->n_slowest, room = stats->options.slowest;
+	const char *comm;
+
+	if (!room || (at == room && latency_ns <= slowest[at - 1].latency_ns))
+		return 0;
+	if (at == room)
+		at--;
+	else
+		result->n_slowest++;
+	for (; at && slowest[at - 1].latency_ns < latency_ns; at--)
+		slowest[at] = slowest[at - 1];
+	slowest[at] = (struct stats_slow){.io = *io, .latency_ns = latency_ns};
+	slowest[at].owner = owner_of(stats, io, &comm);
+	if (comm)
+		memcpy(slowest[at].comm, comm, strnlen(comm, NAMES_COMM_BYTES));
+	return 0;
+}
+
+static void count_io(struct stats_group *group, const struct track_io *io)
+{
+	uint64_t begin_ns = begin_of(io) ? begin_of(io) : io->times.completed_ns;
+
+	if (io->error) {
+		group->errors++;
+		group->error_bytes += io->bytes;
+	} else {
+		group->ios++;
+		group->bytes += io->bytes;
+	}
+	group->no_queue += !io->times.queued_ns;
+	group->no_issue += !io->times.issued_ns && !io->bio_based && io->bytes;
+	group->touched += io->touched;
+	group->inverted += io->inverted;
+	if (!group->last_ns || begin_ns < group->first_ns)
+		group->first_ns = begin_ns;
+	if (io->times.completed_ns > group->last_ns)
+		group->last_ns = io->times.completed_ns;
+}
+
+static int measure_io(struct stats *stats, const struct track_io *io, struct group_list *list)
+{
+	const struct track_times *t = &io->times;
+	uint64_t begin_ns = begin_of(io);
+	int r = 0;
+
+	for (size_t i = 0; i < list->n && r == 0 && t->queued_ns; i++) {
+		r = group_sample(list->groups[i], STAGE_Q2C, t->queued_ns, t->completed_ns);
+		list->groups[i]->log2_us[0][stats_log2_row(t->completed_ns - t->queued_ns)]++;
+		if (io->pieces)
+			add_share(list->groups[i], t);
+	}
+	if (r < 0 || io->operation == OPERATION_PASSTHROUGH)
+		return r;
+	if (t->queued_ns)
+		series_latency(&device_of(stats, io->tag, io->device)->series, 0, t->completed_ns,
+			       t->completed_ns - t->queued_ns);
+	return begin_ns ? add_slow(stats, io, t->completed_ns - begin_ns) : 0;
+}
+
+static int io(void *context, const struct track_io *io)
+{
+	struct stats *stats = context;
+	struct stats_device *device = device_of(stats, io->tag, io->device);
+	struct group_list list;
+	int r = find_groups(stats, io, &list);
+
+	if (r < 0 || !list.n)
+		return r;
+	for (size_t i = 0; i < list.n; i++)
+		count_io(list.groups[i], io);
+	device->bio_based |= io->bio_based;
+	if (!io->error && io->operation != OPERATION_PASSTHROUGH)
+		series_io(&device->series, io);
+	return is_measured(stats, io) ? measure_io(stats, io, &list) : 0;
+}
+
+static int ended(void *context, const struct track_io *io, enum track_end end)
+{
+	struct group_list list;
+	int r = find_groups(context, io, &list);
+
+	for (size_t i = 0; i < list.n; i++) {
+		list.groups[i]->ended[end]++;
+		list.groups[i]->ended_bytes[end] += io->bytes - io->done_bytes;
+		list.groups[i]->partial += io->done_bytes != 0;
+		list.groups[i]->no_queue += !io->times.queued_ns;
+	}
+	return r;
+}
+
+static int request_ended(void *context, const struct track_io *request, enum track_end end)
+{
+	struct group_list list;
+	int r = find_groups(context, request, &list);
+
+	if (list.n)
+		list.groups[0]->ended_requests[end]++;
+	return r;
+}
+
+static int stray(void *context, const struct merge_item *item, enum track_stray stray)
+{
+	const struct blkbox_event *event = &item->event;
+	const struct track_io io = {
+		.tag = item->tag,
+		.device = event->device,
+		.sector = event->sector,
+		.bytes = event->bytes,
+		.categories = event->categories,
+		.operation = operation_of(event),
+		.owner = {event->pid, event->cpu, event->cgroup_id, event->time_ns, false},
+	};
+	struct group_list list;
+	int r = find_groups(context, &io, &list);
+
+	if (list.n)
+		list.groups[0]->strays[stray]++;
+	return r;
+}
+
+const struct track_ops stats_track_ops = {
+	.queued = queued,
+	.issued = issued,
+	.merged = merged,
+	.split = split,
+	.requeued = requeued,
+	.piece = piece,
+	.request = request,
+	.io = io,
+	.ended = ended,
+	.request_ended = request_ended,
+	.stray = stray,
+};

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * The inside of stats. Only src/analysis/stats*.c include it.
+ */
+#ifndef BLKBOX_ANALYSIS_STATS_PRIVATE_H
+#define BLKBOX_ANALYSIS_STATS_PRIVATE_H
+
+#include "stats.h"
+
+#include <uthash.h>
+
+struct group_key {
+	uint32_t tag;
+	uint32_t number; /* pid, CPU, or operation and size */
+	uint64_t cgroup_id;
+	uint32_t owner;
+	uint32_t others;
+	char comm[NAMES_COMM_BYTES];
+};
+
+struct group {
+	struct stats_group figures; /* first: the result's pointers point here */
+	struct group_key key;
+	UT_hash_handle hh;
+};
+
+/* Groups of one kind, and the result's view of them. */
+struct group_set {
+	struct group *groups;
+	struct group *last; /* the one that was found last */
+	struct stats_groups *view;
+};
+
+struct plug_key {
+	uint32_t tag, device, pid;
+};
+
+struct plug {
+	struct plug_key key;
+	uint64_t since_ns;
+	UT_hash_handle hh;
+};
+
+struct device_state {
+	uint32_t *sequences; /* the last number of each CPU */
+	size_t n_sequences;
+};
+
+/* All that one I/O counts in. */
+struct group_list {
+	struct stats_group *groups[5]; /* the device's operation comes first */
+	size_t n;
+};
+
+struct stats {
+	struct stats_options options;
+	const struct recording *recording;
+	struct track *track;
+	struct stats_result result;
+	struct device_state *states; /* beside result.devices */
+	size_t last_device;
+	struct group_set sizes, processes, cgroups, cpus;
+	struct plug *plugs;
+};
+
+enum {
+	CPUS_MAX = 8192,
+	PLUGS_MAX = 64 << 10,
+};
+
+/* stats_group.c */
+
+void group_set_deinit(struct group_set *set);
+/** The figures that an I/O counts in. -ENOMEM. */
+int groups_of(struct stats *stats, const struct track_io *io, struct group_list *ret);
+void stats_group_deinit(struct stats_group *group);
+int group_sample(struct stats_group *group, enum stats_stage stage, uint64_t from_ns,
+		 uint64_t to_ns);
+/** Adds what can be added up. */
+int group_add(struct stats_group *to, const struct stats_group *from);
+/** The owner of an I/O and the owner's name; NULL = unknown. */
+enum owner_kind owner_of(const struct stats *stats, const struct track_io *io,
+			 const char **ret_comm);
+
+/* stats_device.c */
+
+struct stats_device *device_of(struct stats *stats, uint32_t tag, uint32_t device);
+/** Depth up to now_ns; then what is in flight is looked at again. */
+int device_depth(struct stats *stats, struct stats_device *device, uint64_t now_ns);
+/** The time up to the end of the span. */
+void device_account_end(struct stats *stats, struct stats_device *device);
+int seek_add(struct stats_seek *seek, uint64_t sector, uint64_t bytes);
+int plug_event(struct stats *stats, struct stats_device *device, const struct merge_item *item);
+void plugs_finish(struct stats *stats);
+/** Follows sequence numbers where gaps in them mean losses. */
+int device_sequence(struct stats *stats, struct stats_device *device,
+		    const struct merge_item *item);
+int devices_create(struct stats *stats);
+void devices_destroy(struct stats *stats);
+
+/* stats_series.c */
+
+int series_create(struct stats_series *series, uint64_t from_ns, uint64_t to_ns);
+void series_deinit(struct stats_series *series);
+void series_io(struct stats_series *series, const struct track_io *io);
+void series_queued(struct stats_series *series, uint64_t time_ns);
+/** @stage: 0 = Q2C, 1 = D2C */
+void series_latency(struct stats_series *series, int stage, uint64_t time_ns, uint64_t latency_ns);
+void series_depth(struct stats_series *series, uint64_t from_ns, uint64_t to_ns,
+		  const struct stats_depth *depth, bool busy);
+
+/* stats_ops.c */
+
+extern const struct track_ops stats_track_ops;
+
+/** True if a span from @from_ns to now on the device is without losses, or all are wanted. */
+static inline bool is_trusted(const struct stats *stats, uint32_t tag, uint32_t device,
+			      uint64_t from_ns)
+{
+	return stats->options.with_losses || !track_touched(stats->track, tag, device, from_ns);
+}
+
+#endif
