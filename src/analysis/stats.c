@@ -108,7 +108,7 @@ static int sum_up(struct stats_device *device)
 
 	for (unsigned o = 0; o < OPERATION_COUNT && r == 0; o++) {
 		if (device->operations[o] && o != OPERATION_PASSTHROUGH)
-			r = group_add(&device->all, device->operations[o]);
+			r = stats_group_add(&device->all, device->operations[o]);
 	}
 	return r;
 }

@@ -106,6 +106,10 @@ struct stats_group {
 	uint64_t last_queue_ns;
 };
 
+/** Adds what can be added up: all but Q2Q. -ENOMEM. */
+int stats_group_add(struct stats_group *to, const struct stats_group *from);
+void stats_group_deinit(struct stats_group *group);
+
 struct stats_groups {
 	struct stats_group **items;
 	size_t n;

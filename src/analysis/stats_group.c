@@ -103,7 +103,7 @@ static struct stats_group *process_of(struct stats *stats, const struct track_io
 
 static struct stats_group *size_of(struct stats *stats, const struct track_io *io)
 {
-	uint32_t size_class = stats_size_class(io->bytes);
+	uint32_t size_class = stats_size_class(io->io_bytes);
 	struct group_key key = {.number = io->operation * STATS_SIZES + size_class};
 	bool is_new;
 	struct group *group = find_group(&stats->sizes, &key, &is_new);
@@ -141,7 +141,7 @@ static struct stats_group *cgroup_of(struct stats *stats, const struct track_io 
 	return group ? &group->figures : NULL;
 }
 
-static struct stats_group *operation_group(struct stats *stats, const struct track_io *io)
+struct stats_group *operation_group(struct stats *stats, const struct track_io *io)
 {
 	struct stats_device *device = device_of(stats, io->tag, io->device);
 	struct stats_group **group = device ? &device->operations[io->operation] : NULL;
@@ -161,8 +161,8 @@ int groups_of(struct stats *stats, const struct track_io *io, struct group_list 
 {
 	ret->n = 0;
 	ret->groups[ret->n++] = operation_group(stats, io);
-	/* Passthrough has its own row, and is in nobody's figures else. */
-	if (io->operation != OPERATION_PASSTHROUGH) {
+	/* Passthrough has its own row only. What was queued on a device above counts there. */
+	if (io->operation != OPERATION_PASSTHROUGH && !io->times.remapped_from_ns) {
 		ret->groups[ret->n++] = size_of(stats, io);
 		ret->groups[ret->n++] = process_of(stats, io);
 		ret->groups[ret->n++] = cpu_of(stats, io);
@@ -210,7 +210,7 @@ static void add_array(uint64_t *to, const uint64_t *from, size_t n)
 		to[i] += from[i];
 }
 
-int group_add(struct stats_group *to, const struct stats_group *from)
+int stats_group_add(struct stats_group *to, const struct stats_group *from)
 {
 	to->queued += from->queued;
 	to->queued_bytes += from->queued_bytes;

@@ -44,6 +44,16 @@ static int find_groups(struct stats *stats, const struct track_io *io, struct gr
 	return passes(stats, io) ? groups_of(stats, io, ret) : 0;
 }
 
+/* Requests count in their device and operation only. NULL in @ret: filtered out. */
+static int find_operation(struct stats *stats, const struct track_io *io, struct stats_group **ret)
+{
+	*ret = NULL;
+	if (!passes(stats, io))
+		return 0;
+	*ret = operation_group(stats, io);
+	return *ret ? 0 : -ENOMEM;
+}
+
 static bool has_place(const struct track_io *io)
 {
 	return io->bytes && io->sector != UINT64_MAX;
@@ -86,13 +96,13 @@ static int issued(void *context, const struct track_io *request, bool again)
 {
 	struct stats *stats = context;
 	struct stats_device *device = device_of(stats, request->tag, request->device);
-	struct group_list list;
-	int r = find_groups(stats, request, &list);
+	struct stats_group *group;
+	int r = find_operation(stats, request, &group);
 
-	if (r < 0 || !list.n || again)
+	if (!group || again)
 		return r;
-	list.groups[0]->issued++;
-	list.groups[0]->issued_bytes += request->bytes;
+	group->issued++;
+	group->issued_bytes += request->bytes;
 	return has_place(request) ? seek_add(&device->issue_seek, request->sector, request->bytes)
 				  : 0;
 }
@@ -121,11 +131,11 @@ static int split(void *context, const struct track_io *io)
 
 static int requeued(void *context, const struct track_io *request)
 {
-	struct group_list list;
-	int r = find_groups(context, request, &list);
+	struct stats_group *group;
+	int r = find_operation(context, request, &group);
 
-	if (list.n)
-		list.groups[0]->requeues++;
+	if (group)
+		group->requeues++;
 	return r;
 }
 
@@ -181,16 +191,16 @@ static int piece(void *context, const struct track_io *piece)
 static int request(void *context, const struct track_io *request)
 {
 	struct stats *stats = context;
-	struct group_list list;
-	int r = find_groups(stats, request, &list);
+	struct stats_group *group;
+	int r = find_operation(stats, request, &group);
 
-	if (r < 0 || !list.n)
+	if (!group)
 		return r;
-	list.groups[0]->requests++;
-	list.groups[0]->request_bytes += request->bytes;
+	group->requests++;
+	group->request_bytes += request->bytes;
 	if (!is_measured(stats, request))
 		return 0;
-	return group_sample(list.groups[0], STAGE_REQUEST_D2C, request->times.issued_ns,
+	return group_sample(group, STAGE_REQUEST_D2C, request->times.issued_ns,
 			    request->times.completed_ns);
 }
 
@@ -319,11 +329,11 @@ static int ended(void *context, const struct track_io *io, enum track_end end)
 
 static int request_ended(void *context, const struct track_io *request, enum track_end end)
 {
-	struct group_list list;
-	int r = find_groups(context, request, &list);
+	struct stats_group *group;
+	int r = find_operation(context, request, &group);
 
-	if (list.n)
-		list.groups[0]->ended_requests[end]++;
+	if (group)
+		group->ended_requests[end]++;
 	return r;
 }
 
@@ -339,11 +349,11 @@ static int stray(void *context, const struct merge_item *item, enum track_stray 
 		.operation = operation_of(event),
 		.owner = {event->pid, event->cpu, event->cgroup_id, event->time_ns, false},
 	};
-	struct group_list list;
-	int r = find_groups(context, &io, &list);
+	struct stats_group *group;
+	int r = find_operation(context, &io, &group);
 
-	if (list.n)
-		list.groups[0]->strays[stray]++;
+	if (group)
+		group->strays[stray]++;
 	return r;
 }
 

@@ -72,13 +72,12 @@ enum {
 /* stats_group.c */
 
 void group_set_deinit(struct group_set *set);
+/** Those of its device and operation; NULL: no memory. */
+struct stats_group *operation_group(struct stats *stats, const struct track_io *io);
 /** The figures that an I/O counts in. -ENOMEM. */
 int groups_of(struct stats *stats, const struct track_io *io, struct group_list *ret);
-void stats_group_deinit(struct stats_group *group);
 int group_sample(struct stats_group *group, enum stats_stage stage, uint64_t from_ns,
 		 uint64_t to_ns);
-/** Adds what can be added up. */
-int group_add(struct stats_group *to, const struct stats_group *from);
 /** The owner of an I/O and the owner's name; NULL = unknown. */
 enum owner_kind owner_of(const struct stats *stats, const struct track_io *io,
 			 const char **ret_comm);

@@ -81,12 +81,13 @@ struct track_io {
 	uint32_t device;
 	uint64_t sector; /* UINT64_MAX = none (flush, passthrough) */
 	uint64_t bytes;
+	uint64_t io_bytes; /* of the whole I/O, of which a piece is a part */
 	uint64_t done_bytes;
 	uint32_t categories; /* of the first event of it */
 	enum operation operation;
 	struct track_owner owner;
-	/* Of an I/O: those of the piece that completed last, but queued and first issued are the
-	 * I/O's. Of a request, up to its issue: those of the bio that it was made for. */
+	/* Of an I/O: those of the piece that completed last. Of a request, up to its issue: those
+	 * of the bio that it was made for. */
 	struct track_times times;
 	enum track_merge merge;
 	uint32_t pieces; /* of an I/O: in how many requests; of a request: how many it has */

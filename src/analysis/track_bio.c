@@ -161,6 +161,7 @@ int bio_merge(struct track *track, struct device *device, const struct merge_ite
 			.device = event->device,
 			.sector = event->sector,
 			.bytes = event->bytes,
+			.io_bytes = event->bytes,
 			.categories = event->categories,
 			.operation = operation_of(event),
 			.owner = {event->pid, event->cpu, event->cgroup_id, event->time_ns, true},

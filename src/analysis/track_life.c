@@ -44,6 +44,7 @@ struct life *life_begin(struct track *track, struct device *device, const struct
 		.device = event->device,
 		.sector = sector,
 		.bytes = bytes,
+		.io_bytes = bytes,
 		.categories = event->categories,
 		.operation = operation,
 		.owner =
@@ -184,14 +185,11 @@ void piece_view(const struct track *track, const struct piece *piece, struct tra
 static void add_to_life(const struct piece *piece, const struct track_io *view)
 {
 	struct track_io *io = &piece->life->io;
-	uint64_t first_issued_ns = io->times.first_issued_ns;
 	uint64_t first_completed_ns = io->times.first_completed_ns;
 
 	io->done_bytes += piece->bytes;
 	io->times = piece->times;
 	/* Of all pieces. */
-	if (first_issued_ns && first_issued_ns < io->times.first_issued_ns)
-		io->times.first_issued_ns = first_issued_ns;
 	if (first_completed_ns && first_completed_ns < io->times.first_completed_ns)
 		io->times.first_completed_ns = first_completed_ns;
 	if (piece->requeues > io->requeues)

@@ -25,11 +25,24 @@ static void add_levels(struct remap *remap, const struct track_level *levels, un
 		remap->levels[remap->n_levels++] = levels[i];
 }
 
+/* Devices that were traced together can be in inputs of their own. */
+static const struct device *device_above(const struct track *track, uint32_t tag, uint32_t number)
+{
+	const struct device *found = track_find_device(track, tag, number);
+
+	for (const struct device *device = track->devices; device && !found;
+	     device = (const struct device *)device->hh.next) {
+		if (device->key.device == number)
+			found = device;
+	}
+	return found;
+}
+
 /* The device above is traced, too: the I/O there knows whose it is. */
 static void take_from_above(struct track *track, struct remap *remap, uint32_t tag,
 			    const struct blkbox_event *event, const struct track_level *above)
 {
-	const struct device *device = track_find_device(track, tag, above->device);
+	const struct device *device = device_above(track, tag, above->device);
 	const struct life *life =
 		device ? life_covering(device, operation_of(event), above->sector) : NULL;
 

@@ -17,6 +17,7 @@ static const struct command commands[] = {
 	{"status", cmd_status, "which traces run now on this machine, and whose they are"},
 	{"stop", cmd_stop, "end a trace that was left behind"},
 	{"dump", cmd_dump, "show the events of a recording as text, like blkparse"},
+	{"report", cmd_report, "tell where the time went, and who waited"},
 	{"export", cmd_export, "write a recording in another tool's format"},
 	{"taskio", cmd_taskio, "measure what the kernel's per-task I/O accounting counts"},
 	{"help", cmd_help, "this list"},

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+#include "report.h"
+
+#include "cli.h"
+#include "filter_args.h"
+#include "number.h"
+#include "progress.h"
+#include "reading.h"
+
+#include <string.h>
+
+/* The command's arguments. */
+struct report_args {
+	struct filter filter;
+	unsigned sections;
+	size_t slow;
+	bool json;
+	bool with_losses;
+	char *other;
+	char **paths;
+	size_t n_paths;
+};
+
+/* One recording with its figures. */
+struct side {
+	struct recording *recording;
+	struct stats *stats;
+	struct report report;
+	int status;
+};
+
+enum {
+	KEY_BY = 0x100,
+	KEY_SLOW,
+	KEY_STAGES,
+	KEY_SEEK,
+	KEY_DEPTH,
+	KEY_COMPARE,
+	KEY_WITH_LOSSES,
+	SLOW_JSON = 20,
+};
+
+static const struct argp_option option_list[] = {
+	{"by", KEY_BY, "WHAT", 0,
+	 "A table by process, size, cpu, cgroup, device or second; several with commas", 1},
+	{"slow", KEY_SLOW, "N", 0, "The N slowest I/Os, with their stages (1000 at most)", 1},
+	{"stages", KEY_STAGES, NULL, 0, "All stages of an I/O, and their shares of its time", 1},
+	{"seek", KEY_SEEK, NULL, 0, "Distances between I/Os, and how many are sequential", 1},
+	{"depth", KEY_DEPTH, NULL, 0, "Queue depth, busy share, idle gaps, plugs", 1},
+	{"compare", KEY_COMPARE, "OTHER", 0, "Beside the recording OTHER, with ratios", 2},
+	{"with-losses", KEY_WITH_LOSSES, NULL, 0,
+	 "Latencies also of I/Os that lost events touch; they may be wrong", 2},
+	{"json", 'j', NULL, 0, "Print JSON: everything, whatever sections are asked for", 3},
+	{0},
+};
+
+static const struct {
+	const char *name;
+	unsigned section;
+} by_names[] = {
+	{"process", REPORT_PROCESS}, {"size", REPORT_SIZE},	{"cpu", REPORT_CPU},
+	{"cgroup", REPORT_CGROUP},   {"device", REPORT_DEVICE}, {"second", REPORT_SECOND},
+};
+
+static void add_by(struct report_args *args, const char *list, struct argp_state *state)
+{
+	_cleanup_free_ char *copy = strdup(list);
+	char *rest = copy, *piece;
+
+	if (!copy)
+		argp_failure(state, STATUS_FAILED, ENOMEM, "no memory");
+	while ((piece = strsep(&rest, ","))) {
+		unsigned section = 0;
+
+		for (size_t i = 0; i < sizeof(by_names) / sizeof(by_names[0]); i++) {
+			if (!strcmp(piece, by_names[i].name))
+				section = by_names[i].section;
+		}
+		if (!section)
+			argp_error(state,
+				   "--by: '%s' is none of process, size, cpu, cgroup, device, "
+				   "second",
+				   piece);
+		args->sections |= section;
+	}
+}
+
+static void set_slow(struct report_args *args, const char *text, struct argp_state *state)
+{
+	struct why why = {""};
+	uint64_t n = 0;
+
+	if (count_parse(text, &n, &why) < 0)
+		argp_error(state, "--slow: %s", why.text);
+	if (!n || n > STATS_SLOWEST_MAX)
+		argp_error(state, "--slow: '%s' is not from 1 to %d", text, STATS_SLOWEST_MAX);
+	args->slow = n;
+}
+
+static void add_path(struct report_args *args, char *path, struct argp_state *state)
+{
+	char **paths = reallocarray(args->paths, args->n_paths + 1, sizeof(*paths));
+
+	if (!paths)
+		argp_failure(state, STATUS_FAILED, ENOMEM, "no memory");
+	args->paths = paths;
+	paths[args->n_paths++] = path;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct report_args *args = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &args->filter;
+		return 0;
+	case KEY_BY:
+		add_by(args, argument, state);
+		return 0;
+	case KEY_SLOW:
+		set_slow(args, argument, state);
+		return 0;
+	case KEY_STAGES:
+		args->sections |= REPORT_STAGES;
+		return 0;
+	case KEY_SEEK:
+		args->sections |= REPORT_SEEK;
+		return 0;
+	case KEY_DEPTH:
+		args->sections |= REPORT_DEPTH;
+		return 0;
+	case KEY_COMPARE:
+		args->other = argument;
+		return 0;
+	case KEY_WITH_LOSSES:
+		args->with_losses = true;
+		return 0;
+	case 'j':
+		args->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		add_path(args, argument, state);
+		return 0;
+	case ARGP_KEY_END:
+		if (!args->n_paths)
+			argp_error(state, "which LOG?");
+		if (args->filter.n_actions)
+			argp_error(state, "--action: a report is of whole I/Os, not of events");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {{&filter_argp, 0, NULL, 10}, {0}};
+
+static const struct argp argp = {
+	.options = option_list,
+	.parser = parse_option,
+	.args_doc = "LOG...",
+	.children = children,
+	.doc = "Tell how the devices behaved: throughput, latencies, the slowest I/Os, who "
+	       "waited.\v"
+	       "LOG is a blkbox log, the base name or any file of a blktrace set, a stream of "
+	       "blktrace "
+	       "records, or - for standard input. Several LOGs are put in line by wall clock. The "
+	       "filters select I/Os by the process that queued them, and by when they began.\n\n"
+	       "Examples:\n"
+	       "  blkbox report nvme0n1.blkbox\n"
+	       "  blkbox report nvme0n1.blkbox --by process,size --slow 20\n"
+	       "  blkbox report before.blkbox --compare after.blkbox\n"
+	       "  blkbox report sda.blkbox --operation read --json | jq .devices[].all.latency\n",
+};
+
+static int read_events(struct side *side, struct why *why)
+{
+	struct progress progress;
+	struct merge_item item;
+	int r;
+
+	progress_init(&progress, recording_info(side->recording));
+	while ((r = recording_next(side->recording, &item, why)) > 0) {
+		r = stats_event(side->stats, &item);
+		if (r < 0) {
+			r = why_set(why, r, "no memory");
+			break;
+		}
+		progress_step(&progress);
+	}
+	progress_end(&progress);
+	if (r == 0 && stats_finish(side->stats) < 0)
+		r = why_set(why, -ENOMEM, "no memory");
+	return r;
+}
+
+static void side_deinit(struct side *side)
+{
+	stats_destroy(side->stats);
+	recording_close(side->recording);
+}
+
+/* STATUS_OK if the figures are there; what is wrong with the recording is in @side->status. */
+static int side_init(struct side *side, struct report_args *args, char *const *paths, size_t n)
+{
+	const struct stats_options options = {
+		.filter = &args->filter,
+		.slowest = args->slow > SLOW_JSON ? args->slow : SLOW_JSON,
+		.with_losses = args->with_losses,
+	};
+	struct why why = {""};
+	int status = reading_open("report", paths, n, &side->recording);
+
+	if (status != STATUS_OK)
+		return status;
+	if (filter_resolve(&args->filter, side->recording, &why) < 0)
+		return failed("report", &why);
+	if (stats_create(&options, side->recording, &side->stats) < 0) {
+		why_set(&why, -ENOMEM, "no memory");
+		return failed("report", &why);
+	}
+	if (read_events(side, &why) < 0)
+		return failed("report", &why);
+	side->status = reading_status("report", side->recording);
+	side->report = (struct report){
+		.name = paths[0],
+		.recording = side->recording,
+		.result = stats_result(side->stats),
+		.whole = side->status == STATUS_OK,
+		.sections = args->sections,
+		.slow = args->slow,
+	};
+	return STATUS_OK;
+}
+
+static int print_json(const struct side *a, const struct side *b)
+{
+	_cleanup_(out_deinit) struct out out = {0};
+	struct report of_a = a->report;
+	struct json json;
+	int r = out_init(&out, STDOUT_FILENO, OUT_BUFFER_BYTES);
+
+	if (r < 0)
+		return STATUS_FAILED;
+	if (!of_a.slow)
+		of_a.slow = SLOW_JSON;
+	json_init(&json, &out, false);
+	if (b) {
+		struct report of_b = b->report;
+
+		of_b.slow = of_a.slow;
+		r = report_json_comparison(&of_a, &of_b, &json);
+	} else {
+		report_json(&of_a, &json, NULL);
+	}
+	json_finish(&json);
+	if (r < 0)
+		message("report: no memory");
+	return finish_out("report", &out, r < 0 ? STATUS_FAILED : STATUS_OK);
+}
+
+static int print(const struct report_args *args, const struct side *a, const struct side *b)
+{
+	int r;
+
+	if (args->json)
+		return print_json(a, b);
+	r = b ? report_print_comparison(&a->report, &b->report, stdout)
+	      : report_print(&a->report, stdout);
+	if (r < 0)
+		message("report: no memory");
+	return r < 0 ? STATUS_FAILED : STATUS_OK;
+}
+
+static int run(struct report_args *args)
+{
+	_cleanup_(side_deinit) struct side a = {0};
+	_cleanup_(side_deinit) struct side b = {0};
+	int status = side_init(&a, args, args->paths, args->n_paths);
+
+	if (status == STATUS_OK && args->other)
+		status = side_init(&b, args, &args->other, 1);
+	if (status == STATUS_OK)
+		status = print(args, &a, args->other ? &b : NULL);
+	if (status != STATUS_OK)
+		return status;
+	return a.status != STATUS_OK ? a.status : b.status;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct report_args args = {0};
+	int status;
+
+	parse_arguments(&argp, argc, argv, 0, &args);
+	status = run(&args);
+	filter_deinit(&args.filter);
+	free(args.paths);
+	return status;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * A recording's statistics for people (a screen, and sections on request) and for programs.
+ */
+#ifndef BLKBOX_OUTPUT_REPORT_H
+#define BLKBOX_OUTPUT_REPORT_H
+
+#include "json.h"
+#include "stats.h"
+
+/** Sections behind the first screen. */
+enum report_section {
+	REPORT_PROCESS = 1 << 0,
+	REPORT_SIZE = 1 << 1,
+	REPORT_CPU = 1 << 2,
+	REPORT_CGROUP = 1 << 3,
+	REPORT_DEVICE = 1 << 4,
+	REPORT_SECOND = 1 << 5,
+	REPORT_STAGES = 1 << 6,
+	REPORT_SEEK = 1 << 7,
+	REPORT_DEPTH = 1 << 8,
+};
+
+struct report {
+	const char *name; /* of the recording, as given */
+	const struct recording *recording;
+	const struct stats_result *result;
+	bool whole;	   /* nothing is cut off, damaged or dropped */
+	unsigned sections; /* enum report_section */
+	size_t slow;	   /* I/Os in the list of slow ones */
+};
+
+/** On success 0, else -ENOMEM; failures of @out stay with it. */
+int report_print(const struct report *report, FILE *out);
+/** @b beside @a, with ratios. */
+int report_print_comparison(const struct report *a, const struct report *b, FILE *out);
+
+/** One object, with all there is, whatever the sections. @key: as in json_object_begin(). */
+void report_json(const struct report *report, struct json *json, const char *key);
+/** An object with both and the ratios. */
+int report_json_comparison(const struct report *a, const struct report *b, struct json *json);
+
+#endif

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: MIT */
+#include "report.h"
+
+#include "escape.h"
+#include "iso_time.h"
+#include "report_parts.h"
+
+#include <string.h>
+
+static uint64_t since(const struct report *report, uint64_t time_ns)
+{
+	uint64_t start_ns = recording_info(report->recording)->start_ns;
+
+	return time_ns > start_ns ? time_ns - start_ns : 0;
+}
+
+static void put_histogram(struct json *json, const char *key, const struct histogram *h,
+			  const char *unit)
+{
+	static const struct {
+		const char *name;
+		double q;
+	} quantiles[] = {{"p50", 0.5},	{"p90", 0.9},	  {"p95", 0.95},
+			 {"p99", 0.99}, {"p99.9", 0.999}, {"p99.99", 0.9999}};
+	char name[32];
+
+	json_object_begin(json, key);
+	json_u64(json, "n", h ? h->n : 0);
+	if (h && h->n) {
+		snprintf(name, sizeof(name), "min_%s", unit);
+		json_u64(json, name, h->min);
+		snprintf(name, sizeof(name), "mean_%s", unit);
+		json_double(json, name, histogram_mean(h), 1);
+		snprintf(name, sizeof(name), "stdev_%s", unit);
+		json_double(json, name, histogram_stdev(h), 1);
+		for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++) {
+			snprintf(name, sizeof(name), "%s_%s", quantiles[i].name, unit);
+			json_u64(json, name, histogram_quantile(h, quantiles[i].q));
+		}
+		snprintf(name, sizeof(name), "max_%s", unit);
+		json_u64(json, name, h->max);
+	}
+	json_object_end(json);
+}
+
+static void put_log2(struct json *json, const char *key, const uint64_t *rows)
+{
+	unsigned n = STATS_LOG2_ROWS;
+
+	while (n && !rows[n - 1])
+		n--;
+	json_array_begin(json, key);
+	for (unsigned i = 0; i < n; i++)
+		json_u64(json, NULL, rows[i]);
+	json_array_end(json);
+}
+
+static void put_ends(struct json *json, const char *key, const uint64_t *n, const uint64_t *bytes)
+{
+	static const char *const names[][2] = {
+		[TRACK_END_IN_FLIGHT] = {"in_flight", "in_flight_bytes"},
+		[TRACK_END_LOSS] = {"loss", "loss_bytes"},
+		[TRACK_END_REUSED] = {"reused", "reused_bytes"},
+		[TRACK_END_AGED] = {"aged", "aged_bytes"},
+	};
+
+	json_object_begin(json, key);
+	for (unsigned i = 0; i < TRACK_ENDS; i++) {
+		json_u64(json, names[i][0], n[i]);
+		if (bytes)
+			json_u64(json, names[i][1], bytes[i]);
+	}
+	json_object_end(json);
+}
+
+static void put_counts(struct json *json, const struct report *report,
+		       const struct stats_group *group)
+{
+	double seconds = report_seconds(report);
+
+	json_u64(json, "queued", group->queued);
+	json_u64(json, "queued_bytes", group->queued_bytes);
+	json_u64(json, "ios", group->ios);
+	json_u64(json, "bytes", group->bytes);
+	json_double(json, "iops", seconds > 0 ? (double)group->ios / seconds : NAN, 3);
+	json_double(json, "bytes_per_second", seconds > 0 ? (double)group->bytes / seconds : NAN,
+		    1);
+	json_u64(json, "errors", group->errors);
+	json_u64(json, "error_bytes", group->error_bytes);
+	json_u64(json, "splits", group->splits);
+	json_object_begin(json, "merges");
+	json_u64(json, "back", group->merges[TRACK_BACK]);
+	json_u64(json, "front", group->merges[TRACK_FRONT]);
+	json_u64(json, "request", group->merges[TRACK_REQUEST]);
+	json_u64(json, "unannounced", group->merges[TRACK_UNANNOUNCED]);
+	json_u64(json, "bytes", group->merged_bytes);
+	json_object_end(json);
+}
+
+static void put_unmatched(struct json *json, const struct stats_group *group, bool requests)
+{
+	json_object_begin(json, "unmatched");
+	put_ends(json, "ios", group->ended, group->ended_bytes);
+	json_u64(json, "partial", group->partial);
+	json_u64(json, "no_queue", group->no_queue);
+	json_u64(json, "no_issue", group->no_issue);
+	json_u64(json, "touched_by_loss", group->touched);
+	json_u64(json, "inverted", group->inverted);
+	if (requests) {
+		put_ends(json, "requests", group->ended_requests, NULL);
+		json_object_begin(json, "completions");
+		json_u64(json, "before_start", group->strays[TRACK_STRAY_EARLY]);
+		json_u64(json, "behind_loss", group->strays[TRACK_STRAY_LOSS]);
+		json_u64(json, "other", group->strays[TRACK_STRAY_OTHER]);
+		json_u64(json, "flush_ends", group->strays[TRACK_STRAY_FLUSH]);
+		json_object_end(json);
+	}
+	json_object_end(json);
+}
+
+static void put_shares(struct json *json, const struct stats_group *group)
+{
+	uint64_t sum = 0;
+	char name[32];
+
+	for (unsigned i = 0; i < SHARES; i++)
+		sum += group->share_ns[i];
+	json_object_begin(json, "shares");
+	json_u64(json, "ios", group->share_ios);
+	json_u64(json, "sum_ns", sum);
+	for (unsigned i = 0; i < SHARES; i++) {
+		snprintf(name, sizeof(name), "%s_ns", stats_share_name(i));
+		json_u64(json, name, group->share_ns[i]);
+	}
+	json_object_end(json);
+}
+
+/* @whole: the group has requests and all stages. */
+static void put_group(struct json *json, const struct report *report,
+		      const struct stats_group *group, bool whole)
+{
+	put_counts(json, report, group);
+	if (whole) {
+		json_object_begin(json, "requests");
+		json_u64(json, "issued", group->issued);
+		json_u64(json, "issued_bytes", group->issued_bytes);
+		json_u64(json, "completed", group->requests);
+		json_u64(json, "completed_bytes", group->request_bytes);
+		json_u64(json, "requeues", group->requeues);
+		json_object_end(json);
+	}
+	put_unmatched(json, group, whole);
+	json_object_begin(json, "latency");
+	for (unsigned i = 0; i < STAGES; i++) {
+		if (whole || i == STAGE_Q2C || i == STAGE_D2C || i == STAGE_Q2D)
+			put_histogram(json, stats_stage_name(i), group->stages[i], "ns");
+	}
+	json_object_end(json);
+	put_shares(json, group);
+	json_object_begin(json, "log2_us");
+	put_log2(json, "q2c", group->log2_us[0]);
+	put_log2(json, "d2c", group->log2_us[1]);
+	json_object_end(json);
+}
+
+static void put_seek(struct json *json, const char *key, const struct stats_seek *seek)
+{
+	json_object_begin(json, key);
+	put_histogram(json, "distance", &seek->distance, "sectors");
+	json_u64(json, "sequential", seek->sequential);
+	json_object_end(json);
+}
+
+static void put_plugs(struct json *json, const struct stats_plugs *plugs)
+{
+	json_object_begin(json, "plugs");
+	json_u64(json, "plugs", plugs->plugs);
+	json_u64(json, "unplugs", plugs->unplugs);
+	json_u64(json, "timer_unplugs", plugs->timer_unplugs);
+	json_u64(json, "no_plug", plugs->no_plug);
+	json_u64(json, "no_unplug", plugs->no_unplug);
+	put_histogram(json, "plugged", &plugs->plugged_ns, "ns");
+	put_histogram(json, "requests", &plugs->requests, "requests");
+	put_histogram(json, "timer_requests", &plugs->timer_requests, "requests");
+	json_object_end(json);
+}
+
+static void put_depth(struct json *json, const struct stats_depth *depth)
+{
+	json_object_begin(json, "depth");
+	json_u64(json, "known_ns", depth->trusted_ns);
+	json_u64(json, "busy_ns", depth->busy_ns);
+	json_double(json, "driver_mean", report_depth(depth->issued_sum, depth->trusted_ns), 4);
+	json_u64(json, "driver_max", depth->issued_max);
+	json_double(json, "open_mean", report_depth(depth->open_sum, depth->trusted_ns), 4);
+	json_u64(json, "open_max", depth->open_max);
+	put_histogram(json, "idle_gaps", &depth->idle_ns, "ns");
+	json_object_end(json);
+}
+
+/* A column of the buckets. */
+#define PUT_COLUMN(json, series, key, expression)                              \
+	do {                                                                   \
+		json_array_begin(json, key);                                   \
+		for (size_t i_ = 0; i_ < (series)->n; i_++) {                  \
+			const struct stats_bucket *b = &(series)->buckets[i_]; \
+			json_u64(json, NULL, expression);                      \
+		}                                                              \
+		json_array_end(json);                                          \
+	} while (0)
+
+static void put_means(struct json *json, const char *key, const struct stats_series *series,
+		      bool open)
+{
+	json_array_begin(json, key);
+	for (size_t i = 0; i < series->n; i++) {
+		const struct stats_bucket *b = &series->buckets[i];
+		double sum = open ? b->open_sum : b->issued_sum;
+
+		json_double(json, NULL, b->trusted_ns ? sum / (double)b->trusted_ns : NAN, 3);
+	}
+	json_array_end(json);
+}
+
+/* What is not zero, as [bucket, row, n]. */
+static void put_map(struct json *json, const char *key, const uint32_t *map, size_t n,
+		    unsigned rows)
+{
+	json_array_begin(json, key);
+	for (size_t i = 0; i < n * rows; i++) {
+		if (!map[i])
+			continue;
+		json_array_begin(json, NULL);
+		json_u64(json, NULL, i / rows);
+		json_u64(json, NULL, i % rows);
+		json_u64(json, NULL, map[i]);
+		json_array_end(json);
+	}
+	json_array_end(json);
+}
+
+static void put_columns(struct json *json, const struct stats_series *series)
+{
+	PUT_COLUMN(json, series, "queued", b->queued);
+	PUT_COLUMN(json, series, "reads", b->ios[SERIES_READ]);
+	PUT_COLUMN(json, series, "writes", b->ios[SERIES_WRITE]);
+	PUT_COLUMN(json, series, "others", b->ios[SERIES_OTHER]);
+	PUT_COLUMN(json, series, "read_bytes", b->bytes[SERIES_READ]);
+	PUT_COLUMN(json, series, "write_bytes", b->bytes[SERIES_WRITE]);
+	PUT_COLUMN(json, series, "other_bytes", b->bytes[SERIES_OTHER]);
+	PUT_COLUMN(json, series, "q2c_n", b->q2c_n);
+	PUT_COLUMN(json, series, "q2c_sum_ns", b->q2c_sum_ns);
+	PUT_COLUMN(json, series, "q2c_max_ns", b->q2c_max_ns);
+	PUT_COLUMN(json, series, "d2c_n", b->d2c_n);
+	PUT_COLUMN(json, series, "d2c_sum_ns", b->d2c_sum_ns);
+	PUT_COLUMN(json, series, "d2c_max_ns", b->d2c_max_ns);
+	PUT_COLUMN(json, series, "known_ns", b->trusted_ns);
+	PUT_COLUMN(json, series, "busy_ns", b->busy_ns);
+	PUT_COLUMN(json, series, "driver_max", b->issued_max);
+	PUT_COLUMN(json, series, "open_max", b->open_max);
+	put_means(json, "driver_mean", series, false);
+	put_means(json, "open_mean", series, true);
+}
+
+static void put_series(struct json *json, const struct report *report,
+		       const struct stats_series *series)
+{
+	if (!series->n) {
+		json_null(json, "series");
+		return;
+	}
+	json_object_begin(json, "series");
+	json_u64(json, "from_ns", since(report, series->from_ns));
+	json_u64(json, "width_ns", series->width_ns);
+	json_u64(json, "buckets", series->n);
+	put_columns(json, series);
+	json_array_begin(json, "heat_from_ns");
+	for (unsigned row = 0; row < STATS_HEAT_ROWS; row++)
+		json_u64(json, NULL, stats_heat_from_ns(row));
+	json_array_end(json);
+	put_map(json, "q2c_heat", series->heat[0], series->n, STATS_HEAT_ROWS);
+	put_map(json, "d2c_heat", series->heat[1], series->n, STATS_HEAT_ROWS);
+	json_u64(json, "offset_row_sectors", series->row_sectors);
+	put_map(json, "read_offsets", series->offsets[0], series->n, STATS_OFFSET_ROWS);
+	put_map(json, "write_offsets", series->offsets[1], series->n, STATS_OFFSET_ROWS);
+	json_object_end(json);
+}
+
+static void put_device(struct json *json, const struct report *report,
+		       const struct stats_device *device)
+{
+	json_object_begin(json, NULL);
+	json_string(json, "name", device->name);
+	json_u64(json, "recording", device->tag);
+	json_u64(json, "major", blkbox_device_major(device->device));
+	json_u64(json, "minor", blkbox_device_minor(device->device));
+	json_u64(json, "events", device->events);
+	json_u64(json, "dropped", device->dropped);
+	json_u64(json, "loss_windows", device->loss_windows);
+	json_u64(json, "loss_ns", device->lost_ns);
+	json_u64(json, "sequence_gaps", device->gaps);
+	json_u64(json, "sequence_missing", device->gap_events);
+	json_bool(json, "has_queue", device->has_queue);
+	json_bool(json, "has_issue", device->has_issue);
+	json_bool(json, "has_completion", device->has_completion);
+	json_bool(json, "bio_based", device->bio_based);
+	json_object_begin(json, "all");
+	put_group(json, report, &device->all, true);
+	json_object_end(json);
+	json_array_begin(json, "operations");
+	for (unsigned i = 0; i < OPERATION_COUNT; i++) {
+		if (!device->operations[i])
+			continue;
+		json_object_begin(json, NULL);
+		json_string(json, "operation", operation_name(i));
+		put_group(json, report, device->operations[i], true);
+		json_object_end(json);
+	}
+	json_array_end(json);
+	json_object_begin(json, "seek");
+	put_seek(json, "queue", &device->queue_seek);
+	put_seek(json, "issue", &device->issue_seek);
+	json_object_end(json);
+	put_plugs(json, &device->plugs);
+	put_depth(json, &device->depth);
+	put_series(json, report, &device->series);
+	json_object_end(json);
+}
+
+static void put_comm(struct json *json, const char *key, const char *comm)
+{
+	char escaped[ESCAPE_FACTOR * NAMES_COMM_BYTES + 1];
+
+	escaped[escape_text(escaped, comm, strlen(comm))] = '\0';
+	json_string(json, key, *comm ? escaped : NULL);
+}
+
+enum kind {
+	KIND_SIZE,
+	KIND_PROCESS,
+	KIND_CGROUP,
+	KIND_CPU,
+};
+
+static void put_size(struct json *json, const struct stats_group *group)
+{
+	json_string(json, "operation", operation_name(group->operation));
+	json_u64(json, "from_bytes", stats_size_from(group->size_class));
+	if (group->size_class + 1 < STATS_SIZES)
+		json_u64(json, "to_bytes", stats_size_from(group->size_class + 1) - 1);
+	else
+		json_null(json, "to_bytes");
+}
+
+static void put_kind(struct json *json, enum kind kind, const struct stats_group *group)
+{
+	json_u64(json, "recording", group->tag);
+	switch (kind) {
+	case KIND_SIZE:
+		put_size(json, group);
+		break;
+	case KIND_PROCESS:
+		json_string(json, "owner", owner_kind_name(group->owner));
+		json_u64(json, "pid", group->pid);
+		put_comm(json, "process", group->comm);
+		break;
+	case KIND_CGROUP:
+		json_u64(json, "cgroup_id", group->cgroup_id);
+		break;
+	case KIND_CPU:
+		json_u64(json, "cpu", group->cpu);
+		break;
+	}
+}
+
+static void put_groups(struct json *json, const struct report *report, const char *key,
+		       enum kind kind, const struct stats_groups *groups)
+{
+	json_array_begin(json, key);
+	for (size_t i = 0; i < groups->n; i++) {
+		json_object_begin(json, NULL);
+		json_bool(json, "others", groups->items[i]->others);
+		put_kind(json, kind, groups->items[i]);
+		put_group(json, report, groups->items[i], false);
+		json_object_end(json);
+	}
+	json_array_end(json);
+}
+
+static void put_moment(struct json *json, const struct report *report, const char *key,
+		       uint64_t time_ns)
+{
+	if (time_ns)
+		json_u64(json, key, since(report, time_ns));
+	else
+		json_null(json, key);
+}
+
+static void put_times(struct json *json, const struct report *report, const struct track_times *t)
+{
+	json_object_begin(json, "times");
+	put_moment(json, report, "queued_above_ns", t->remapped_from_ns);
+	put_moment(json, report, "remapped_ns", t->remapped_ns);
+	put_moment(json, report, "queued_ns", t->queued_ns);
+	put_moment(json, report, "getrq_ns", t->getrq_ns);
+	put_moment(json, report, "merged_ns", t->merged_ns);
+	put_moment(json, report, "inserted_ns", t->inserted_ns);
+	put_moment(json, report, "first_issued_ns", t->first_issued_ns);
+	put_moment(json, report, "issued_ns", t->issued_ns);
+	put_moment(json, report, "first_completed_ns", t->first_completed_ns);
+	put_moment(json, report, "data_completed_ns", t->data_completed_ns);
+	put_moment(json, report, "completed_ns", t->completed_ns);
+	json_object_end(json);
+}
+
+static void put_levels(struct json *json, const struct report *report, const struct track_io *io)
+{
+	json_array_begin(json, "above");
+	for (unsigned i = 0; i < io->n_levels; i++) {
+		json_object_begin(json, NULL);
+		json_u64(json, "major", blkbox_device_major(io->levels[i].device));
+		json_u64(json, "minor", blkbox_device_minor(io->levels[i].device));
+		json_string(json, "name", report_level_name(report, io->tag, io->levels[i].device));
+		json_u64(json, "sector", io->levels[i].sector);
+		json_object_end(json);
+	}
+	json_array_end(json);
+}
+
+static void put_slow(struct json *json, const struct report *report, const struct stats_slow *slow)
+{
+	const struct track_io *io = &slow->io;
+	struct blkbox_event event = {.categories = io->categories, .bytes = (uint32_t)io->bytes};
+	char rwbs[RWBS_MAX];
+
+	rwbs_format(&event, rwbs);
+	json_object_begin(json, NULL);
+	json_u64(json, "latency_ns", slow->latency_ns);
+	json_string(json, "device", recording_device_name(report->recording, io->tag, io->device));
+	json_string(json, "operation", operation_name(io->operation));
+	json_string(json, "rwbs", rwbs);
+	if (io->sector == UINT64_MAX)
+		json_null(json, "sector");
+	else
+		json_u64(json, "sector", io->sector);
+	json_u64(json, "bytes", io->bytes);
+	json_string(json, "owner", owner_kind_name(slow->owner));
+	json_u64(json, "pid", io->owner.pid);
+	put_comm(json, "process", slow->comm);
+	json_u64(json, "cpu", io->owner.cpu);
+	json_u64(json, "cgroup_id", io->owner.cgroup_id);
+	json_u64(json, "pieces", io->pieces);
+	json_u64(json, "requeues", io->requeues);
+	json_string(json, "merge", report_merge_name(io->merge));
+	put_times(json, report, &io->times);
+	put_levels(json, report, io);
+	json_object_end(json);
+}
+
+static void put_losses(struct json *json, const struct report *report)
+{
+	const struct recording_loss *losses;
+	size_t n = recording_losses(report->recording, &losses);
+
+	json_array_begin(json, "losses");
+	for (size_t i = 0; i < n; i++) {
+		json_object_begin(json, NULL);
+		json_string(json, "device",
+			    losses[i].device
+				    ? recording_device_name(report->recording, losses[i].tag,
+							    losses[i].device)
+				    : NULL);
+		if (losses[i].cpu == LOG_NO_CPU)
+			json_null(json, "cpu");
+		else
+			json_u64(json, "cpu", losses[i].cpu);
+		json_u64(json, "from_ns", since(report, losses[i].from_ns));
+		json_u64(json, "to_ns", since(report, losses[i].to_ns));
+		json_u64(json, "count", losses[i].count);
+		json_object_end(json);
+	}
+	json_array_end(json);
+}
+
+static void put_head(struct json *json, const struct report *report)
+{
+	const struct recording_info *info = recording_info(report->recording);
+	const struct stats_result *result = report->result;
+
+	json_string(json, "file", report->name);
+	json_bool(json, "complete", report->whole);
+	json_string(
+		json, "start",
+		info->has_real
+			? iso_time_format(info->start_ns + (uint64_t)info->real_offset_ns, 9).text
+			: NULL);
+	json_u64(json, "start_mono_ns", info->start_ns);
+	json_u64(json, "from_ns", since(report, result->from_ns));
+	json_u64(json, "to_ns", since(report, result->to_ns));
+	json_u64(json, "events", result->events);
+	json_u64(json, "late_events", result->late_events);
+	json_u64(json, "dropped", info->dropped);
+	json_bool(json, "with_losses", result->with_losses);
+}
+
+void report_json(const struct report *report, struct json *json, const char *key)
+{
+	const struct stats_result *result = report->result;
+	size_t slow = report->slow < result->n_slowest ? report->slow : result->n_slowest;
+
+	json_object_begin(json, key);
+	put_head(json, report);
+	put_losses(json, report);
+	json_array_begin(json, "devices");
+	for (size_t i = 0; i < result->n_devices; i++)
+		put_device(json, report, &result->devices[i]);
+	json_array_end(json);
+	put_groups(json, report, "sizes", KIND_SIZE, &result->sizes);
+	put_groups(json, report, "processes", KIND_PROCESS, &result->processes);
+	put_groups(json, report, "cgroups", KIND_CGROUP, &result->cgroups);
+	put_groups(json, report, "cpus", KIND_CPU, &result->cpus);
+	json_array_begin(json, "slowest");
+	for (size_t i = 0; i < slow; i++)
+		put_slow(json, report, &result->slowest[i]);
+	json_array_end(json);
+	json_object_end(json);
+}

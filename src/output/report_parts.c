@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "report_parts.h"
+
+#include "escape.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+double report_seconds(const struct report *report)
+{
+	return (double)(report->result->to_ns - report->result->from_ns) / 1e9;
+}
+
+double report_depth(unsigned __int128 sum, uint64_t ns)
+{
+	return ns ? (double)sum / (double)ns : NAN;
+}
+
+const char *report_level_name(const struct report *report, uint32_t tag, uint32_t device)
+{
+	static char number[32];
+	const char *name = recording_device_name(report->recording, tag, device);
+
+	if (strcmp(name, "?") != 0)
+		return name;
+	snprintf(number, sizeof(number), "%u,%u", blkbox_device_major(device),
+		 blkbox_device_minor(device));
+	return number;
+}
+
+const char *report_merge_name(enum track_merge merge)
+{
+	static const char *const names[] = {
+		[TRACK_NOT_MERGED] = NULL,
+		[TRACK_BACK] = "back",
+		[TRACK_FRONT] = "front",
+		[TRACK_REQUEST] = "request",
+		[TRACK_UNANNOUNCED] = "unannounced",
+	};
+
+	return names[merge];
+}
+
+/* Three digits that tell something. */
+static struct figure scaled(double value, const char *unit)
+{
+	struct figure figure;
+
+	snprintf(figure.text, sizeof(figure.text), "%.*f %s",
+		 value < 9.995	 ? 2
+		 : value < 99.95 ? 1
+				 : 0,
+		 value, unit);
+	return figure;
+}
+
+struct figure figure_ns(uint64_t ns)
+{
+	struct figure figure;
+
+	if (ns >= 1000000000)
+		return scaled((double)ns / 1e9, "s");
+	if (ns >= 1000000)
+		return scaled((double)ns / 1e6, "ms");
+	if (ns >= 1000)
+		return scaled((double)ns / 1e3, "us");
+	snprintf(figure.text, sizeof(figure.text), "%u ns", (unsigned)ns);
+	return figure;
+}
+
+struct figure figure_count(uint64_t n)
+{
+	struct figure figure;
+
+	snprintf(figure.text, sizeof(figure.text), "%" PRIu64, n);
+	return figure;
+}
+
+struct figure figure_rate(double n)
+{
+	struct figure figure;
+
+	if (!isfinite(n))
+		return (struct figure){"-"};
+	snprintf(figure.text, sizeof(figure.text), "%.*f", n < 99.95 ? 2 : 0, n);
+	return figure;
+}
+
+struct figure figure_latency(const struct histogram *h, double q)
+{
+	if (!h || !h->n)
+		return (struct figure){"-"};
+	return figure_ns(q < 0 ? (uint64_t)(histogram_mean(h) + 0.5) : histogram_quantile(h, q));
+}
+
+struct figure figure_mib(uint64_t bytes)
+{
+	return figure_rate((double)bytes / (1 << 20));
+}
+
+struct owner_text owner_text(enum owner_kind owner, uint32_t pid, const char *comm)
+{
+	char escaped[ESCAPE_FACTOR * NAMES_COMM_BYTES + 1];
+	struct owner_text text;
+
+	escaped[escape_text(escaped, comm, strnlen(comm, NAMES_COMM_BYTES))] = '\0';
+	if (owner == OWNER_WRITEBACK || owner == OWNER_INTERRUPT)
+		snprintf(text.text, sizeof(text.text), "[%s]", owner_kind_name(owner));
+	else if (owner == OWNER_UNKNOWN)
+		snprintf(text.text, sizeof(text.text), "[not seen queued]");
+	else
+		snprintf(text.text, sizeof(text.text), owner == OWNER_PROCESS ? "%s %u" : "[%s] %u",
+			 *comm ? escaped : "<...>", pid);
+	return text;
+}
+
+int report_sum(const struct report *report, enum operation operation, struct stats_group *ret)
+{
+	const struct stats_result *result = report->result;
+	int r = 0;
+
+	*ret = (struct stats_group){.operation = operation};
+	for (size_t i = 0; i < result->n_devices && r == 0; i++) {
+		if (result->devices[i].operations[operation])
+			r = stats_group_add(ret, result->devices[i].operations[operation]);
+	}
+	if (r < 0)
+		stats_group_deinit(ret);
+	return r;
+}

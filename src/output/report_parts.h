@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * What the reports in text and JSON share. Only src/output/report*.c include it.
+ */
+#ifndef BLKBOX_OUTPUT_REPORT_PARTS_H
+#define BLKBOX_OUTPUT_REPORT_PARTS_H
+
+#include "report.h"
+
+#include <math.h>
+
+/** The span of the figures. */
+double report_seconds(const struct report *report);
+/** A mean depth; NaN if no time is known. */
+double report_depth(unsigned __int128 sum, uint64_t ns);
+/** Name of a device above: of the recording, else "major,minor". Static storage. */
+const char *report_level_name(const struct report *report, uint32_t tag, uint32_t device);
+/** NULL if it was not merged. */
+const char *report_merge_name(enum track_merge merge);
+
+/** "12.3 us": three digits. */
+struct figure {
+	char text[32];
+};
+struct figure figure_ns(uint64_t ns);
+struct figure figure_count(uint64_t n);
+struct figure figure_rate(double n);
+/** "-" where the histogram has nothing. @q < 0: the mean. */
+struct figure figure_latency(const struct histogram *h, double q);
+struct figure figure_mib(uint64_t bytes);
+/** A process's or another owner's name, escaped. */
+struct owner_text {
+	char text[96];
+};
+struct owner_text owner_text(enum owner_kind owner, uint32_t pid, const char *comm);
+
+/* report_text.c: what was recorded, and what was lost. */
+void report_print_head(const struct report *report, FILE *out);
+/* report_tables.c: the sections. 0 or -ENOMEM. */
+int report_sections(const struct report *report, FILE *out);
+/* report_slow.c */
+int report_slowest(const struct report *report, size_t n, FILE *out);
+
+/** An operation's figures over all devices. To be freed by stats_group_deinit(). */
+int report_sum(const struct report *report, enum operation operation, struct stats_group *ret);
+#endif
