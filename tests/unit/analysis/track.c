@@ -445,8 +445,7 @@ Test(track, a_write_with_flushes_around_it)
 	T(.act = 'C', .rwbs = "WS", .sector = 64, .bytes = KIB, .t = 20);
 	T(.act = 'D', .rwbs = "FN", .t = 21);
 	T(.act = 'C', .rwbs = "FN", .t = 30);
-	T(.act = 'C', .rwbs = "WS", .sector = 64, .t = 31,
-	  .more_categories = BLKBOX_CAT_FS);
+	T(.act = 'C', .rwbs = "WS", .sector = 64, .t = 31, .more_categories = BLKBOX_CAT_FS);
 	run_trace(&run);
 	w = run_operation(&run, OPERATION_WRITE);
 	cr_assert_eq(w->ios, 1);

@@ -31,8 +31,8 @@ static int requeued(void *context, const struct track_io *request)
 {
 	struct run *run = context;
 
-	(void)request;
 	run->n_requeued++;
+	run->requeued_done_bytes += request->done_bytes;
 	return 0;
 }
 
@@ -105,14 +105,13 @@ static const struct track_ops ops = {
 	.stray = stray,
 };
 
-void run_trace(struct run *run)
+void run_set(struct run *run)
 {
 	static const struct stats_options options = {.slowest = 10};
 	struct track *track = NULL;
 	struct merge_item item;
 	char *path = (char *)test_path("in");
 
-	trace_file(&run->t, "in");
 	cr_assert_eq(recording_open(&path, 1, &run->recording, NULL), 0);
 	cr_assert_eq(stats_create(&options, run->recording, &run->stats), 0);
 	cr_assert_eq(track_create(&ops, run, &track), 0);
@@ -125,6 +124,12 @@ void run_trace(struct run *run)
 	cr_assert_eq(stats_finish(run->stats), 0);
 	track_destroy(track);
 	run->result = stats_result(run->stats);
+}
+
+void run_trace(struct run *run)
+{
+	trace_file(&run->t, "in");
+	run_set(run);
 }
 
 void run_free(struct run *run)

@@ -25,6 +25,7 @@ struct run {
 	size_t n_ios, n_pieces, n_requests, n_ended, n_strays[TRACK_STRAYS], n_queued, n_merged;
 	uint64_t queued_bytes, issued_bytes;
 	size_t n_requests_ended, n_requeued;
+	uint64_t requeued_done_bytes; /* that were done before the rest was given back */
 	/* And what stats make of it. */
 	struct recording *recording;
 	struct stats *stats;
@@ -33,6 +34,8 @@ struct run {
 
 /** Once for each test: writes the trace, reads it, follows it. */
 void run_trace(struct run *run);
+/** The same for the files "in*" that are there. */
+void run_set(struct run *run);
 void run_free(struct run *run);
 /** The figures of an operation of the first device; fails the test if there are none. */
 const struct stats_group *run_operation(const struct run *run, enum operation operation);
