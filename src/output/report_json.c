@@ -500,6 +500,7 @@ static void put_head(struct json *json, const struct report *report)
 	json_u64(json, "events", result->events);
 	json_u64(json, "late_events", result->late_events);
 	json_u64(json, "dropped", info->dropped);
+	json_u64(json, "untold_losses", report_untold(report));
 	json_bool(json, "with_losses", result->with_losses);
 }
 

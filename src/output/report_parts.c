@@ -128,3 +128,19 @@ int report_sum(const struct report *report, enum operation operation, struct sta
 		stats_group_deinit(ret);
 	return r;
 }
+
+uint64_t report_untold(const struct report *report)
+{
+	const struct stats_result *result = report->result;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < result->n_devices; i++) {
+		const struct stats_device *device = &result->devices[i];
+
+		if (!device->dropped && !device->gap_events)
+			n += device->all.ended[TRACK_END_REUSED] +
+			     device->all.ended[TRACK_END_AGED] +
+			     device->all.strays[TRACK_STRAY_OTHER];
+	}
+	return n;
+}

@@ -12,6 +12,8 @@
 
 /** The span of the figures. */
 double report_seconds(const struct report *report);
+/** Completions that are missing though nobody told of a loss. */
+uint64_t report_untold(const struct report *report);
 /** A mean depth; NaN if no time is known. */
 double report_depth(unsigned __int128 sum, uint64_t ns);
 /** Name of a device above: of the recording, else "major,minor". Static storage. */

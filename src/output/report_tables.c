@@ -141,25 +141,55 @@ static int print_devices(const struct report *report, FILE *out)
 	return table_print(table, out);
 }
 
-static int add_second(struct table *table, const struct stats_device *device, size_t i)
+/* So many buckets are a row: a second, if they are shorter. */
+static size_t buckets_of_row(const struct stats_series *series)
+{
+	return series->width_ns < 1000000000 ? 1000000000 / series->width_ns : 1;
+}
+
+static void add_bucket(struct stats_bucket *sum, const struct stats_bucket *b)
+{
+	for (unsigned kind = 0; kind < SERIES_KINDS; kind++) {
+		sum->ios[kind] += b->ios[kind];
+		sum->bytes[kind] += b->bytes[kind];
+	}
+	sum->q2c_n += b->q2c_n;
+	sum->q2c_sum_ns += b->q2c_sum_ns;
+	if (b->q2c_max_ns > sum->q2c_max_ns)
+		sum->q2c_max_ns = b->q2c_max_ns;
+	sum->trusted_ns += b->trusted_ns;
+	sum->issued_sum += b->issued_sum;
+}
+
+/* The row that begins with bucket @first. */
+static int add_second(const struct report *report, struct table *table,
+		      const struct stats_device *device, size_t first)
 {
 	const struct stats_series *series = &device->series;
-	const struct stats_bucket *b = &series->buckets[i];
-	double seconds = (double)series->width_ns / 1e9;
+	uint64_t from_ns = series->from_ns + first * series->width_ns;
+	uint64_t to_ns = from_ns + buckets_of_row(series) * series->width_ns;
+	struct stats_bucket b = {0};
+	double seconds;
 	char at[32];
-	struct figure cells[] = {
-		figure_rate((double)b->ios[SERIES_READ] / seconds),
-		figure_rate((double)b->ios[SERIES_WRITE] / seconds),
-		figure_rate((double)b->ios[SERIES_OTHER] / seconds),
-		figure_rate((double)b->bytes[SERIES_READ] / seconds / (1 << 20)),
-		figure_rate((double)b->bytes[SERIES_WRITE] / seconds / (1 << 20)),
-		b->q2c_n ? figure_ns(b->q2c_sum_ns / b->q2c_n) : (struct figure){"-"},
-		b->q2c_n ? figure_ns(b->q2c_max_ns) : (struct figure){"-"},
-		figure_rate(b->trusted_ns ? b->issued_sum / (double)b->trusted_ns : NAN),
+
+	for (size_t i = first; i < first + buckets_of_row(series) && i < series->n; i++)
+		add_bucket(&b, &series->buckets[i]);
+	if (to_ns > report->result->to_ns)
+		to_ns = report->result->to_ns;
+	seconds = to_ns > from_ns ? (double)(to_ns - from_ns) / 1e9 : NAN;
+	const struct figure cells[] = {
+		figure_rate((double)b.ios[SERIES_READ] / seconds),
+		figure_rate((double)b.ios[SERIES_WRITE] / seconds),
+		figure_rate((double)b.ios[SERIES_OTHER] / seconds),
+		figure_rate((double)b.bytes[SERIES_READ] / seconds / (1 << 20)),
+		figure_rate((double)b.bytes[SERIES_WRITE] / seconds / (1 << 20)),
+		b.q2c_n ? figure_ns(b.q2c_sum_ns / b.q2c_n) : (struct figure){"-"},
+		b.q2c_n ? figure_ns(b.q2c_max_ns) : (struct figure){"-"},
+		figure_rate(b.trusted_ns ? b.issued_sum / (double)b.trusted_ns : NAN),
 	};
 	const char *row[SECOND_COLUMNS] = {device->name, at};
 
-	snprintf(at, sizeof(at), "%.6g", (double)i * seconds);
+	snprintf(at, sizeof(at), "%.6g", (double)(from_ns - series->from_ns) / 1e9);
 	for (size_t c = 0; c < 8; c++)
 		row[c + 2] = cells[c].text;
 	return table_add(table, row);
@@ -181,9 +211,11 @@ static int print_seconds(const struct report *report, FILE *out)
 	for (size_t i = 0; i < result->n_devices; i++) {
 		const struct stats_device *device = &result->devices[i];
 
-		width_ns = device->series.n ? device->series.width_ns : width_ns;
-		for (size_t b = 0; b < device->series.n && r == 0; b++)
-			r = add_second(table, device, b);
+		if (device->series.n)
+			width_ns = device->series.width_ns * buckets_of_row(&device->series);
+		for (size_t b = 0; b < device->series.n && r == 0;
+		     b += buckets_of_row(&device->series))
+			r = add_second(report, table, device, b);
 	}
 	if (r < 0)
 		return r;

@@ -61,7 +61,13 @@ static void print_losses(const struct report *report, FILE *out)
 		any = true;
 		print_loss(report, device, out);
 	}
-	if (!any)
+	if (!any && report_untold(report))
+		fprintf(out,
+			"No loss is told, but %" PRIu64
+			" completions are missing: events were lost untold (blktrace does\n"
+			"that), or writes overlapped. The latencies may be wrong.\n",
+			report_untold(report));
+	else if (!any)
 		fputs(report->whole ? "No event was lost.\n"
 				    : "No event was dropped, but the recording is cut off or "
 				      "damaged.\n",
@@ -165,6 +171,12 @@ static unsigned count_operations(const struct stats_device *device)
 	return n;
 }
 
+/* An operation of which only pieces were seen. */
+static bool is_shown(const struct stats_group *group)
+{
+	return group && (group->queued || group->ios || group->errors || group->issued);
+}
+
 static int print_throughput(const struct report *report, FILE *out)
 {
 	static const struct table_column columns[] = {
@@ -180,7 +192,7 @@ static int print_throughput(const struct report *report, FILE *out)
 		const struct stats_device *device = &result->devices[i];
 
 		for (unsigned o = 0; o < OPERATION_COUNT && r == 0; o++) {
-			if (device->operations[o])
+			if (is_shown(device->operations[o]))
 				r = add_throughput(report, device, device->operations[o], table);
 		}
 		if (r == 0 && count_operations(device))
@@ -246,7 +258,7 @@ static int print_latencies(const struct report *report, FILE *out)
 		const struct stats_device *device = &result->devices[i];
 
 		for (unsigned o = 0; o < OPERATION_COUNT && r == 0; o++) {
-			if (device->operations[o])
+			if (is_shown(device->operations[o]))
 				r = add_operation(device, device->operations[o], table);
 		}
 	}
