@@ -2,9 +2,12 @@
 # The report against fio, which measured the same run: counts are equal; percentiles of fio's completion latency and of
 # Q2C agree within what the two measuring points explain.
 #
-# fio's clock starts before the system call and stops behind the wake-up: each of its latencies is longer than the Q2C of
-# the same I/O, so each percentile is, too. Above Q2C there may be the way in and out, which is the processor's time (an
-# emulated one's here): OVERHEAD. Below, only the errors of both histograms: fio's 1.6 % and ours 0.8 %.
+# fio's clock starts before the system call and stops behind the wake-up: each of its latencies is the Q2C of the same
+# I/O and an overhead, the way in and out, which is the processor's time (an emulated and shared one's here).
+# - Below: no percentile of fio's is less than that of Q2C, but for the errors of the histograms: fio's 1.6 %, ours 0.8 %.
+# - Above: the mean overhead is at most OVERHEAD, and so is the median's. For the tails, an overhead of more than its mean
+#   divided by b is found at a share b of I/Os at most (Markov), so that fio's 1-a-b percentile is not above the 1-a
+#   percentile of Q2C and that.
 # vm: timeout=400
 # shellcheck source=../guest-lib.sh
 source "$(dirname "$0")/../guest-lib.sh"
@@ -54,11 +57,16 @@ for group in device["operations"]:
     mean = group["latency"]["q2c"]["mean_ns"]
     expect(mean <= fio["clat_ns"]["mean"] <= mean + overhead,
            f"{operation}: mean: Q2C {mean:.0f}, fio {fio['clat_ns']['mean']:.0f}")
-    for ours, theirs in ("p50_ns", "50.000000"), ("p90_ns", "90.000000"), ("p95_ns", "95.000000"), ("p99_ns", "99.000000"):
-        q2c, clat = group["latency"]["q2c"][ours], fio["clat_ns"]["percentile"][theirs]
-        # One slow wake-up in a hundred must not decide.
-        above = overhead * (2 if ours == "p99_ns" else 1)
-        expect(q2c * 0.976 <= clat <= q2c * 1.024 + above, f"{operation}: {ours}: Q2C {q2c}, fio {clat}")
+    own = fio["clat_ns"]["mean"] - mean
+    q2c, clat = group["latency"]["q2c"], fio["clat_ns"]["percentile"]
+    expect(clat["50.000000"] <= 1.024 * q2c["p50_ns"] + overhead, f"{operation}: median: Q2C {q2c['p50_ns']}, "
+           f"fio {clat['50.000000']}")
+    for theirs, ours, above, share in (("50", "p50", "p90", 0.4), ("90", "p90", "p95", 0.05),
+                                       ("95", "p95", "p99", 0.04), ("99", "p99", "p99.9", 0.009)):
+        found = clat[theirs + ".000000"]
+        expect(0.976 * q2c[ours + "_ns"] <= found <= 1.024 * q2c[above + "_ns"] + own / share,
+               f"{operation}: {ours}: Q2C {q2c[ours + '_ns']}, fio {found}")
+    expect(q2c["max_ns"] <= fio["clat_ns"]["max"], f"{operation}: max: Q2C {q2c['max_ns']}, fio {fio['clat_ns']['max']}")
 sys.exit(bad)
 PYTHON
 }
