@@ -26,14 +26,14 @@
 #include "recording.h"
 
 enum {
-	TRACK_OPEN_MAX = 256 << 10, /* pieces; when there are more, the oldest ones are given up */
+	TRACK_OPEN_MAX = 128 << 10, /* pieces; when there are more, the oldest ones are given up */
 	TRACK_LEVELS_MAX = 4,	    /* of stacked devices */
 };
 
 /** An I/O that is open for longer will not complete any more: its completion was lost. */
 #define TRACK_AGE_MAX_NS (UINT64_C(300) * 1000000000)
 /** When a place that is in use is used again after this long, its first use is over. */
-#define TRACK_REUSE_NS (UINT64_C(30) * 1000000000)
+#define TRACK_REUSE_NS (UINT64_C(5) * 1000000000)
 /** CPUs' clocks differ by less: a completion this much before its issue still belongs to it. */
 #define TRACK_SKEW_NS UINT64_C(10000)
 

@@ -9,6 +9,8 @@ static const uint64_t remap_valid_ns = 1000000000;
 static struct remap *find_remap(struct device *device, uint64_t sector, uint64_t bytes,
 				uint64_t now_ns)
 {
+	if (!device->next_remap)
+		return NULL;
 	for (unsigned i = 1; i <= REMAPS; i++) {
 		struct remap *remap = &device->remaps[(device->next_remap - i) % REMAPS];
 

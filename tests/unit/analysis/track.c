@@ -266,7 +266,7 @@ Test(track, a_place_that_is_written_again_was_done_before)
 	cr_assert_eq(run.ios[0].owner.pid, 2);
 }
 
-/* Two readers of one place: both are right. After half a minute it cannot be. */
+/* Two readers of one place: both are right. After so long it cannot be. */
 Test(track, reads_of_one_place)
 {
 	const struct stats_group *r;
