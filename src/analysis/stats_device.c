@@ -252,7 +252,7 @@ void plugs_finish(struct stats *stats)
 
 static int make_room(struct device_state *state, size_t n)
 {
-	uint32_t *sequences;
+	struct cpu_sequence *sequences;
 
 	if (n <= state->n_sequences)
 		return 0;
@@ -269,7 +269,7 @@ int device_sequence(struct stats *stats, struct stats_device *device, const stru
 {
 	struct device_state *state = &stats->states[device - stats->result.devices];
 	const struct blkbox_event *event = &item->event;
-	uint32_t *last;
+	struct cpu_sequence *cpu, before;
 	int32_t step;
 
 	/* Older kernels leave no gap when they lose events. */
@@ -277,19 +277,21 @@ int device_sequence(struct stats *stats, struct stats_device *device, const stru
 		return 0;
 	if (make_room(state, event->cpu + 1) < 0)
 		return -ENOMEM;
-	last = &state->sequences[event->cpu];
-	step = (int32_t)(event->sequence - *last);
-	if (!*last || step == 1) {
-		*last = event->sequence;
-		return 0;
-	}
-	if (step <= 0) {
+	cpu = &state->sequences[event->cpu];
+	before = *cpu;
+	step = (int32_t)(event->sequence - before.last);
+	if (before.last && step <= 0) {
 		/* It came late: the gap was none. */
 		device->gap_events -= device->gap_events && step < 0;
 		return 0;
 	}
-	*last = event->sequence;
+	*cpu = (struct cpu_sequence){event->sequence, event->time_ns};
+	if (!before.last || step == 1)
+		return 0;
 	device->gaps++;
 	device->gap_events += (uint32_t)step - 1;
+	/* A loss that is dated better is known already. */
+	if (track_touched(stats->track, item->tag, event->device, before.last_ns))
+		return 0;
 	return track_gap(stats->track, item);
 }

@@ -42,8 +42,13 @@ struct plug {
 	UT_hash_handle hh;
 };
 
+struct cpu_sequence {
+	uint32_t last;
+	uint64_t last_ns;
+};
+
 struct device_state {
-	uint32_t *sequences; /* the last number of each CPU */
+	struct cpu_sequence *sequences; /* by CPU */
 	size_t n_sequences;
 };
 

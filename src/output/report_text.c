@@ -35,7 +35,7 @@ static void print_loss(const struct report *report, const struct stats_device *d
 	if (device->dropped)
 		fprintf(out, ": %" PRIu64 " events dropped in %" PRIu64 " windows, %s in all",
 			device->dropped, device->loss_windows, figure_ns(device->lost_ns).text);
-	if (device->gap_events)
+	if (device->gap_events > device->dropped)
 		fprintf(out,
 			"%s %" PRIu64 " events missing in %" PRIu64 " gaps of sequence numbers",
 			device->dropped ? ";" : ":", device->gap_events, device->gaps);

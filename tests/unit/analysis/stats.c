@@ -174,3 +174,23 @@ Test(stats, groups_are_bounded)
 	cr_assert_eq(ios, 3000);
 	cr_assert_eq(run.result->n_slowest, 10);
 }
+
+/* Protocol v2 counts what it loses: nothing pairs across a gap. */
+Test(stats, gaps_of_sequence_numbers)
+{
+	const struct stats_device *device;
+
+	T(.protocol = 2, .sequence = 1, .act = 'D', .rwbs = "R", .sector = 8, .bytes = 512, .t = 1);
+	T(.protocol = 2, .sequence = 2, .act = 'C', .rwbs = "R", .sector = 8, .bytes = 512, .t = 2);
+	T(.protocol = 2, .sequence = 3, .act = 'D', .rwbs = "R", .sector = 16, .bytes = 512,
+	  .t = 3);
+	T(.protocol = 2, .sequence = 9, .act = 'C', .rwbs = "R", .sector = 16, .bytes = 512,
+	  .t = 9);
+	run_trace(&run);
+	device = &run.result->devices[0];
+	cr_assert_eq(device->gaps, 1);
+	cr_assert_eq(device->gap_events, 5);
+	cr_assert_eq(run_n(&device->all, STAGE_D2C), 1);
+	cr_assert_eq(device->all.ended[TRACK_END_LOSS], 1);
+	cr_assert_eq(device->all.strays[TRACK_STRAY_LOSS], 1);
+}
