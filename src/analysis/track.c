@@ -202,13 +202,20 @@ static int dispatch(struct track *track, struct device *device, const struct mer
 	}
 }
 
+/* Damaged records name places that no device has: 64 bits of bytes end before them. */
+static bool has_possible_place(const struct blkbox_event *event)
+{
+	return !event->bytes || (event->categories & BLKBOX_CAT_PC) ||
+	       event->sector < (UINT64_MAX >> 9) - event->bytes / 512;
+}
+
 int track_event(struct track *track, const struct merge_item *item)
 {
 	const struct blkbox_event *event = &item->event;
 	struct device *device;
 	int r;
 
-	if (blkbox_event_is_note(event))
+	if (blkbox_event_is_note(event) || !has_possible_place(event))
 		return 0;
 	device = track_device(track, item->tag, event->device);
 	if (!device)

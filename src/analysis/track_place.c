@@ -141,8 +141,11 @@ struct piece *queued_take(struct track *track, struct device *device, enum opera
 uint64_t queued_next(const struct device *device, enum operation operation, uint64_t sector,
 		     uint64_t end_sector)
 {
-	const struct treap_node *node = treap_at(&device->queued[operation], sector + 1);
+	const struct treap_node *node;
 
+	if (sector >= end_sector)
+		return end_sector;
+	node = treap_at(&device->queued[operation], sector + 1);
 	return node && node->place < end_sector ? node->place : end_sector;
 }
 

@@ -386,9 +386,11 @@ static bool completes_whole(const struct request *request)
 	       request->operation == OPERATION_ZONE_APPEND;
 }
 
+/* @all: whatever the pieces' places are. */
 static int complete_pieces(struct track *track, struct device *device, struct request *request,
-			   const struct blkbox_event *event, uint64_t from, uint64_t to)
+			   const struct blkbox_event *event, bool all)
 {
+	uint64_t from = event->sector, to = from + event->bytes / 512;
 	int r = 0;
 
 	for (struct piece *p = request->pieces, *next; p && r == 0; p = next) {
@@ -397,9 +399,9 @@ static int complete_pieces(struct track *track, struct device *device, struct re
 		next = p->next;
 		begin = begin > from ? begin : from;
 		end = end < to ? end : to;
-		if (end <= begin && p->bytes && !completes_whole(request))
+		if (end <= begin && p->bytes && !all)
 			continue;
-		if (completes_whole(request) || (end - begin) * 512 > p->left_bytes)
+		if (all || (end - begin) * 512 > p->left_bytes)
 			p->left_bytes = 0;
 		else
 			p->left_bytes -= (end - begin) * 512;
@@ -453,8 +455,10 @@ int request_complete(struct track *track, struct device *device, const struct me
 		request->node.place = to;
 		treap_insert_again(&device->issued[request->operation], &request->node);
 	}
-	r = complete_pieces(track, device, request, event, from, to);
-	if (r == 0 && request->done_bytes >= request->bytes)
-		r = end_request(track, device, request, event->time_ns);
-	return r;
+	r = complete_pieces(track, device, request, event, completes_whole(request));
+	if (r < 0 || request->done_bytes < request->bytes)
+		return r;
+	/* Parts that were told twice: where others are missing, they are done all the same. */
+	r = complete_pieces(track, device, request, event, true);
+	return r < 0 ? r : end_request(track, device, request, event->time_ns);
 }
