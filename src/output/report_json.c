@@ -7,13 +7,6 @@
 
 #include <string.h>
 
-static uint64_t since(const struct report *report, uint64_t time_ns)
-{
-	uint64_t start_ns = recording_info(report->recording)->start_ns;
-
-	return time_ns > start_ns ? time_ns - start_ns : 0;
-}
-
 static void put_histogram(struct json *json, const char *key, const struct histogram *h,
 			  const char *unit)
 {
@@ -198,94 +191,6 @@ static void put_depth(struct json *json, const struct stats_depth *depth)
 	json_object_end(json);
 }
 
-/* A column of the buckets. */
-#define PUT_COLUMN(json, series, key, expression)                              \
-	do {                                                                   \
-		json_array_begin(json, key);                                   \
-		for (size_t i_ = 0; i_ < (series)->n; i_++) {                  \
-			const struct stats_bucket *b = &(series)->buckets[i_]; \
-			json_u64(json, NULL, expression);                      \
-		}                                                              \
-		json_array_end(json);                                          \
-	} while (0)
-
-static void put_means(struct json *json, const char *key, const struct stats_series *series,
-		      bool open)
-{
-	json_array_begin(json, key);
-	for (size_t i = 0; i < series->n; i++) {
-		const struct stats_bucket *b = &series->buckets[i];
-		double sum = open ? b->open_sum : b->issued_sum;
-
-		json_double(json, NULL, b->trusted_ns ? sum / (double)b->trusted_ns : NAN, 3);
-	}
-	json_array_end(json);
-}
-
-/* What is not zero, as [bucket, row, n]. */
-static void put_map(struct json *json, const char *key, const uint32_t *map, size_t n,
-		    unsigned rows)
-{
-	json_array_begin(json, key);
-	for (size_t i = 0; i < n * rows; i++) {
-		if (!map[i])
-			continue;
-		json_array_begin(json, NULL);
-		json_u64(json, NULL, i / rows);
-		json_u64(json, NULL, i % rows);
-		json_u64(json, NULL, map[i]);
-		json_array_end(json);
-	}
-	json_array_end(json);
-}
-
-static void put_columns(struct json *json, const struct stats_series *series)
-{
-	PUT_COLUMN(json, series, "queued", b->queued);
-	PUT_COLUMN(json, series, "reads", b->ios[SERIES_READ]);
-	PUT_COLUMN(json, series, "writes", b->ios[SERIES_WRITE]);
-	PUT_COLUMN(json, series, "others", b->ios[SERIES_OTHER]);
-	PUT_COLUMN(json, series, "read_bytes", b->bytes[SERIES_READ]);
-	PUT_COLUMN(json, series, "write_bytes", b->bytes[SERIES_WRITE]);
-	PUT_COLUMN(json, series, "other_bytes", b->bytes[SERIES_OTHER]);
-	PUT_COLUMN(json, series, "q2c_n", b->q2c_n);
-	PUT_COLUMN(json, series, "q2c_sum_ns", b->q2c_sum_ns);
-	PUT_COLUMN(json, series, "q2c_max_ns", b->q2c_max_ns);
-	PUT_COLUMN(json, series, "d2c_n", b->d2c_n);
-	PUT_COLUMN(json, series, "d2c_sum_ns", b->d2c_sum_ns);
-	PUT_COLUMN(json, series, "d2c_max_ns", b->d2c_max_ns);
-	PUT_COLUMN(json, series, "known_ns", b->trusted_ns);
-	PUT_COLUMN(json, series, "busy_ns", b->busy_ns);
-	PUT_COLUMN(json, series, "driver_max", b->issued_max);
-	PUT_COLUMN(json, series, "open_max", b->open_max);
-	put_means(json, "driver_mean", series, false);
-	put_means(json, "open_mean", series, true);
-}
-
-static void put_series(struct json *json, const struct report *report,
-		       const struct stats_series *series)
-{
-	if (!series->n) {
-		json_null(json, "series");
-		return;
-	}
-	json_object_begin(json, "series");
-	json_u64(json, "from_ns", since(report, series->from_ns));
-	json_u64(json, "width_ns", series->width_ns);
-	json_u64(json, "buckets", series->n);
-	put_columns(json, series);
-	json_array_begin(json, "heat_from_ns");
-	for (unsigned row = 0; row < STATS_HEAT_ROWS; row++)
-		json_u64(json, NULL, stats_heat_from_ns(row));
-	json_array_end(json);
-	put_map(json, "q2c_heat", series->heat[0], series->n, STATS_HEAT_ROWS);
-	put_map(json, "d2c_heat", series->heat[1], series->n, STATS_HEAT_ROWS);
-	json_u64(json, "offset_row_sectors", series->row_sectors);
-	put_map(json, "read_offsets", series->offsets[0], series->n, STATS_OFFSET_ROWS);
-	put_map(json, "write_offsets", series->offsets[1], series->n, STATS_OFFSET_ROWS);
-	json_object_end(json);
-}
-
 static void put_device(struct json *json, const struct report *report,
 		       const struct stats_device *device)
 {
@@ -323,7 +228,7 @@ static void put_device(struct json *json, const struct report *report,
 	json_object_end(json);
 	put_plugs(json, &device->plugs);
 	put_depth(json, &device->depth);
-	put_series(json, report, &device->series);
+	report_json_series(report, &device->series, json);
 	json_object_end(json);
 }
 
@@ -391,7 +296,7 @@ static void put_moment(struct json *json, const struct report *report, const cha
 		       uint64_t time_ns)
 {
 	if (time_ns)
-		json_u64(json, key, since(report, time_ns));
+		json_u64(json, key, report_since(report, time_ns));
 	else
 		json_null(json, key);
 }
@@ -474,8 +379,8 @@ static void put_losses(struct json *json, const struct report *report)
 			json_null(json, "cpu");
 		else
 			json_u64(json, "cpu", losses[i].cpu);
-		json_u64(json, "from_ns", since(report, losses[i].from_ns));
-		json_u64(json, "to_ns", since(report, losses[i].to_ns));
+		json_u64(json, "from_ns", report_since(report, losses[i].from_ns));
+		json_u64(json, "to_ns", report_since(report, losses[i].to_ns));
 		json_u64(json, "count", losses[i].count);
 		json_object_end(json);
 	}
@@ -495,8 +400,8 @@ static void put_head(struct json *json, const struct report *report)
 			? iso_time_format(info->start_ns + (uint64_t)info->real_offset_ns, 9).text
 			: NULL);
 	json_u64(json, "start_mono_ns", info->start_ns);
-	json_u64(json, "from_ns", since(report, result->from_ns));
-	json_u64(json, "to_ns", since(report, result->to_ns));
+	json_u64(json, "from_ns", report_since(report, result->from_ns));
+	json_u64(json, "to_ns", report_since(report, result->to_ns));
 	json_u64(json, "events", result->events);
 	json_u64(json, "late_events", result->late_events);
 	json_u64(json, "dropped", info->dropped);

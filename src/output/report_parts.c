@@ -11,6 +11,13 @@ double report_seconds(const struct report *report)
 	return (double)(report->result->to_ns - report->result->from_ns) / 1e9;
 }
 
+uint64_t report_since(const struct report *report, uint64_t time_ns)
+{
+	uint64_t start_ns = recording_info(report->recording)->start_ns;
+
+	return time_ns > start_ns ? time_ns - start_ns : 0;
+}
+
 double report_depth(unsigned __int128 sum, uint64_t ns)
 {
 	return ns ? (double)sum / (double)ns : NAN;

@@ -14,6 +14,8 @@
 double report_seconds(const struct report *report);
 /** Completions that are missing though nobody told of a loss. */
 uint64_t report_untold(const struct report *report);
+/** From the start of the recording; 0 for what is before it. */
+uint64_t report_since(const struct report *report, uint64_t time_ns);
 /** A mean depth; NaN if no time is known. */
 double report_depth(unsigned __int128 sum, uint64_t ns);
 /** Name of a device above: of the recording, else "major,minor". Static storage. */
@@ -41,6 +43,9 @@ struct owner_text owner_text(enum owner_kind owner, uint32_t pid, const char *co
 void report_print_head(const struct report *report, FILE *out);
 /* report_tables.c: the sections. 0 or -ENOMEM. */
 int report_sections(const struct report *report, FILE *out);
+/* report_json_series.c: "series", or null. */
+void report_json_series(const struct report *report, const struct stats_series *series,
+			struct json *json);
 /* report_slow.c */
 int report_slowest(const struct report *report, size_t n, FILE *out);
 
