@@ -28,6 +28,7 @@ static void drop_all(struct track *track)
 		while (device->oldest)
 			request_free(track, device, device->oldest);
 		HASH_DEL(track->devices, device);
+		free(device->remaps);
 		free(device);
 	}
 }

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "track_private.h"
 
+/* What is looked at for one event: more is at one place only where nothing ever completes. */
+enum {
+	REUSED_MAX = 32,
+	PIECES_MAX = 8192, /* of a request */
+};
+
 /* Whatever is still at a place of which the next I/O begins: is it over? */
 static bool is_over(const struct device *device, const struct life *life, enum operation operation,
 		    uint64_t now_ns)
@@ -20,7 +26,7 @@ int bio_reuse_place(struct track *track, struct device *device, const struct blk
 	struct request *request = (struct request *)node;
 	int r = 0;
 
-	while (r == 0 && node && node->place == event->sector) {
+	for (int i = 0; i < REUSED_MAX && r == 0 && node && node->place == event->sector; i++) {
 		request = (struct request *)node;
 		node = treap_next(&device->issued[operation], node);
 		if (request->bytes == event->bytes && request->pieces &&
@@ -31,7 +37,7 @@ int bio_reuse_place(struct track *track, struct device *device, const struct blk
 		}
 	}
 	node = queue ? treap_at(&device->queued[operation], event->sector) : NULL;
-	while (r == 0 && node && node->place == event->sector) {
+	for (int i = 0; i < REUSED_MAX && r == 0 && node && node->place == event->sector; i++) {
 		struct piece *piece = (struct piece *)node;
 
 		node = treap_next(&device->queued[operation], node);
@@ -128,7 +134,8 @@ static void merge_requests(struct device *device, const struct blkbox_event *eve
 	struct treap_node *node = treap_at(&device->queued[operation], event->sector);
 	uint64_t end = event->sector + event->bytes / 512;
 
-	for (; node && node->place < end; node = treap_next(&device->queued[operation], node)) {
+	for (int i = 0; i < PIECES_MAX && node && node->place < end;
+	     i++, node = treap_next(&device->queued[operation], node)) {
 		struct piece *piece = (struct piece *)node;
 
 		if (piece->merge == TRACK_NOT_MERGED)
@@ -181,8 +188,9 @@ int bio_insert(struct track *track, struct device *device, const struct merge_it
 	uint64_t end = place_of(event) + event->bytes / 512;
 
 	(void)track;
-	for (; node && (node->place < end || node->place == place_of(event));
-	     node = treap_next(&device->queued[operation], node)) {
+	for (int i = 0;
+	     i < PIECES_MAX && node && (node->place < end || node->place == place_of(event));
+	     i++, node = treap_next(&device->queued[operation], node)) {
 		struct piece *piece = (struct piece *)node;
 
 		if (!piece->times.first_issued_ns && !piece->times.inserted_ns &&
@@ -199,8 +207,8 @@ int bio_split(struct track *track, struct device *device, const struct merge_ite
 	enum operation operation = operation_of(event);
 	struct treap_node *node = treap_at(&device->queued[operation], event->sector);
 
-	for (; event->bytes && node && node->place == event->sector;
-	     node = treap_next(&device->queued[operation], node)) {
+	for (int i = 0; i < REUSED_MAX && event->bytes && node && node->place == event->sector;
+	     i++, node = treap_next(&device->queued[operation], node)) {
 		struct piece *piece = (struct piece *)node;
 
 		if (piece->bytes <= event->bytes || !has_no_request(piece))

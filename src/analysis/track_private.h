@@ -96,7 +96,7 @@ struct device {
 	struct treap finishing;
 	uint64_t longest[OPERATION_COUNT]; /* bytes, of pieces that there were */
 	struct request *oldest, *newest;
-	struct remap remaps[REMAPS];
+	struct remap *remaps; /* REMAPS of them, in a ring; NULL = none so far */
 	unsigned next_remap;
 	struct merge_item strays[STRAYS]; /* they may belong to an issue that comes too late */
 	unsigned n_strays;

@@ -9,7 +9,7 @@ static const uint64_t remap_valid_ns = 1000000000;
 static struct remap *find_remap(struct device *device, uint64_t sector, uint64_t bytes,
 				uint64_t now_ns)
 {
-	if (!device->next_remap)
+	if (!device->remaps)
 		return NULL;
 	for (unsigned i = 1; i <= REMAPS; i++) {
 		struct remap *remap = &device->remaps[(device->next_remap - i) % REMAPS];
@@ -68,6 +68,10 @@ int remap_event(struct track *track, struct device *device, const struct merge_i
 	struct remap *first;
 	uint32_t to;
 
+	if (!device->remaps)
+		device->remaps = calloc(REMAPS, sizeof(*device->remaps));
+	if (!device->remaps)
+		return -ENOMEM;
 	if (!wire_pdu_remap(event, &above.device, &to, &above.sector))
 		return 0;
 	add_levels(&remap, &above, 1);

@@ -261,16 +261,9 @@ static struct request *find_passthrough(const struct device *device, uint64_t by
 {
 	const struct treap *issued = &device->issued[OPERATION_PASSTHROUGH];
 	struct treap_node *node = treap_at(issued, bytes);
-	struct request *oldest;
 
-	if (node && node->place == bytes)
-		return request_of(node);
 	/* What it transferred may be less than what was asked for. */
-	for (oldest = device->oldest; oldest; oldest = oldest->newer) {
-		if (oldest->operation == OPERATION_PASSTHROUGH)
-			return oldest;
-	}
-	return NULL;
+	return request_of(node ? node : treap_at(issued, 0));
 }
 
 /* Appends complete where they were written, somewhere behind the start of their zone. */
