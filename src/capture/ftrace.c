@@ -129,32 +129,6 @@ static int ftrace_find_channels(struct trace_source *source, source_channel_fn *
 	return r;
 }
 
-static void watch_others(struct ftrace_source *ftrace)
-{
-	static const char *const top[] = {"current_tracer",
-					  "free_buffer",
-					  "buffer_size_kb",
-					  "snapshot",
-					  "buffer_subbuf_size_kb",
-					  "trace",
-					  "trace_clock",
-					  "tracing_cpumask",
-					  "tracing_on",
-					  NULL};
-	static const char *const per_cpu[] = {"buffer_size_kb", "snapshot", "trace", NULL};
-	struct trace_source *source = &ftrace->source;
-	const char *tracefs = ftrace->state.tracefs;
-	int r = foreign_writes_watch(&source->foreign, source->root, top, "%s", tracefs);
-
-	for (unsigned cpu = 0; r == 0 && cpu < ftrace->cpus_room; cpu++)
-		r = foreign_writes_watch(&source->foreign, source->root, per_cpu,
-					 "%s/per_cpu/cpu%u", tracefs, cpu);
-	if (r == 0)
-		r = trace_source_watch_devices(source, true);
-	if (r < 0)
-		why_errno(&source->notice, r, FOREIGN_WRITES_UNSEEN);
-}
-
 static int ftrace_start(struct trace_source *source, struct why *why)
 {
 	struct ftrace_source *ftrace = to_ftrace(source);
@@ -166,7 +140,7 @@ static int ftrace_start(struct trace_source *source, struct why *why)
 	if (r < 0)
 		return r;
 	/* Our own writes are over, but for the next one. */
-	watch_others(ftrace);
+	ftrace_watch_others(ftrace);
 	r = tracing_state_set(source->root, &ftrace->state, "tracing_on", "1");
 	if (r < 0)
 		return why_errno(why, r, "cannot switch %s/tracing_on on", ftrace->state.tracefs);

@@ -67,6 +67,8 @@ struct ftrace_source {
 int ftrace_prepare(struct ftrace_source *ftrace, struct why *why);
 /** Traces device @i, with all filters. */
 int ftrace_enable_device(struct ftrace_source *ftrace, size_t i, struct why *why);
+/** Watches all that steers the recording for writes of others: our own must be over. */
+void ftrace_watch_others(struct ftrace_source *ftrace);
 
 int ftrace_cpu_create(unsigned cpu, size_t n_devices, struct ftrace_cpu **ret);
 void ftrace_cpu_destroy(struct ftrace_cpu *cpu);

@@ -272,3 +272,29 @@ int ftrace_enable_device(struct ftrace_source *ftrace, size_t i, struct why *why
 	ftrace->enabled[i] = true;
 	return write_filters(ftrace, i, why);
 }
+
+void ftrace_watch_others(struct ftrace_source *ftrace)
+{
+	static const char *const top[] = {"current_tracer",
+					  "free_buffer",
+					  "buffer_size_kb",
+					  "snapshot",
+					  "buffer_subbuf_size_kb",
+					  "trace",
+					  "trace_clock",
+					  "tracing_cpumask",
+					  "tracing_on",
+					  NULL};
+	static const char *const per_cpu[] = {"buffer_size_kb", "snapshot", "trace", NULL};
+	struct trace_source *source = &ftrace->source;
+	const char *tracefs = ftrace->state.tracefs;
+	int r = foreign_writes_watch(&source->foreign, source->root, top, "%s", tracefs);
+
+	for (unsigned cpu = 0; r == 0 && cpu < ftrace->cpus_room; cpu++)
+		r = foreign_writes_watch(&source->foreign, source->root, per_cpu,
+					 "%s/per_cpu/cpu%u", tracefs, cpu);
+	if (r == 0)
+		r = trace_source_watch_devices(source, true);
+	if (r < 0)
+		why_errno(&source->notice, r, FOREIGN_WRITES_UNSEEN);
+}

@@ -8,7 +8,6 @@
 #include "cleanup.h"
 #include "clock.h"
 #include "locked.h"
-#include "mounts.h"
 #include "preflight.h"
 #include "state.h"
 
@@ -242,28 +241,13 @@ static int relay_find_channels(struct trace_source *source, source_channel_fn *f
 	return 0;
 }
 
-/* A tracer that is on for a moment takes all events of that moment. */
-static void watch_others(struct trace_source *source)
-{
-	static const char *const tracer[] = {"current_tracer", NULL};
-	char tracefs[PATH_MAX];
-	/* Whoever ends the trace itself is seen by its files. */
-	int r = trace_source_watch_devices(source, false);
-
-	if (r == 0 && tracefs_find(source->root, tracefs, sizeof(tracefs), NULL) >= 0)
-		r = foreign_writes_watch(&to_relay(source)->tracer, source->root, tracer, "%s",
-					 tracefs);
-	if (r < 0)
-		why_errno(&source->notice, r, FOREIGN_WRITES_UNSEEN);
-}
-
 static int relay_start(struct trace_source *source, struct why *why)
 {
 	struct relay_source *relay = to_relay(source);
 	LOCKED(&relay->lock);
 	int r;
 
-	watch_others(source);
+	relay_watch_others(relay);
 	r = preflight_tracer_conflict(source->root, why);
 	if (r < 0)
 		return r;

@@ -49,5 +49,7 @@ int relay_open_at(const struct relay_source *relay, int dir_fd, const char *name
 int relay_open_device(struct relay_source *relay, size_t i, struct why *why);
 /** Makes the trace of device @i, v2 if the kernel has it, and opens its directory. */
 int relay_setup_device(struct relay_source *relay, size_t i, const char *debugfs, struct why *why);
+/** Watches what steers the traces, and ftrace's tracer, for writes of others. */
+void relay_watch_others(struct relay_source *relay);
 
 #endif

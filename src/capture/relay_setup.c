@@ -6,9 +6,11 @@
 
 #include "blktrace.h"
 #include "cleanup.h"
+#include "mounts.h"
 #include "preflight.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
@@ -168,4 +170,19 @@ int relay_setup_device(struct relay_source *relay, size_t i, const char *debugfs
 	int r = make_trace(relay, i, why);
 
 	return r < 0 ? r : open_directory(relay, i, debugfs, why);
+}
+
+void relay_watch_others(struct relay_source *relay)
+{
+	static const char *const tracer[] = {"current_tracer", NULL};
+	struct trace_source *source = &relay->source;
+	char tracefs[PATH_MAX];
+	/* Whoever ends the trace itself is seen by its files. */
+	int r = trace_source_watch_devices(source, false);
+
+	/* A tracer that is on for a moment takes all events of that moment. */
+	if (r == 0 && tracefs_find(source->root, tracefs, sizeof(tracefs), NULL) >= 0)
+		r = foreign_writes_watch(&relay->tracer, source->root, tracer, "%s", tracefs);
+	if (r < 0)
+		why_errno(&source->notice, r, FOREIGN_WRITES_UNSEEN);
 }
