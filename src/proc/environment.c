@@ -31,7 +31,7 @@ int environment_read(int proc_fd, int dir_fd, struct environment *ret, struct wh
 	environment.file_system = file_system_by_magic((uint32_t)fs.f_type);
 	name_label(&environment);
 	if (program >= 0)
-		sha256_file(program, environment.program);
+		file_digest(program, environment.program);
 	r = io_counters_read(proc_fd, getpid(), 0, &own, why);
 	if (r < 0)
 		return r;

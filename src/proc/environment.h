@@ -7,7 +7,7 @@
 #define BLKBOX_PROC_ENVIRONMENT_H
 
 #include "file_system.h"
-#include "sha256.h"
+#include "file_digest.h"
 #include "why.h"
 
 #include <stdbool.h>
@@ -23,7 +23,7 @@ struct environment {
 	char label[LABEL_BYTES]; /* as stat(1) calls the file system */
 	long page_bytes;
 	bool accounting;		 /* all counters of /proc/PID/io are there */
-	char program[SHA256_TEXT_BYTES]; /* digest of the running program; empty: not readable */
+	char program[FILE_DIGEST_BYTES]; /* digest of the running program; empty: not readable */
 };
 
 /** @dir_fd: of the directory in which it is made. */
