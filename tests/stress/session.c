@@ -58,8 +58,8 @@ static void check_channel(const struct memory_sink *sink, unsigned device, unsig
 
 	cr_assert_not_null(channel);
 	if (channel->size != written)
-		fprintf(stderr, "device %u, CPU %u: %zu of %llu bytes\n", device, cpu, channel->size,
-			(unsigned long long)written);
+		fprintf(stderr, "device %u, CPU %u: %zu of %llu bytes\n", device, cpu,
+			channel->size, (unsigned long long)written);
 	cr_assert_eq(channel->size, written);
 	for (size_t i = 0; i < channel->size; i++)
 		cr_assert_eq(channel->bytes[i], i % 251);
