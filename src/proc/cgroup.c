@@ -48,7 +48,7 @@ static int find_mount(char *ret, size_t size)
 static int find_own(char *ret, size_t size)
 {
 	_cleanup_fclose_ FILE *file = fopen("/proc/self/cgroup", "re");
-	char line[PATH_MAX + 8];
+	char line[PATH_MAX];
 
 	while (file && fgets(line, sizeof(line), file)) {
 		if (!strncmp(line, "0::/", 4)) {
