@@ -109,9 +109,21 @@ int64_t recording_real_offset_ns(const struct recording *recording, uint32_t tag
 	return (int64_t)(part->anchors[low].real_ns - part->anchors[low].mono_ns) - part->shift_ns;
 }
 
+/* Whose clock started first: on it, no other's times come to lie before 0. */
+static const struct part *find_oldest_clock(const struct recording *recording)
+{
+	const struct part *oldest = &recording->parts[0];
+
+	for (size_t i = 1; i < recording->n_parts; i++) {
+		if (offset_of(&recording->parts[i]) < offset_of(oldest))
+			oldest = &recording->parts[i];
+	}
+	return oldest;
+}
+
 int clock_align(struct recording *recording, struct why *why)
 {
-	const struct part *first = &recording->parts[0];
+	const struct part *base = &recording->parts[0];
 
 	for (size_t i = 0; i < recording->n_parts; i++) {
 		struct part *part = &recording->parts[i];
@@ -123,11 +135,17 @@ int clock_align(struct recording *recording, struct why *why)
 				       "%s does not tell the wall clock (no timestamp note), so it "
 				       "cannot be put in line with the others; read it alone",
 				       input_name(part->input));
-		if (i && !same_boot(first, part))
-			part->shift_ns = offset_of(part) - offset_of(first);
 	}
-	recording->info.has_real = first->n_anchors > 0;
-	if (first->n_anchors)
-		recording->info.real_offset_ns = offset_of(first);
+	if (recording->n_parts > 1)
+		base = find_oldest_clock(recording);
+	for (size_t i = 0; i < recording->n_parts; i++) {
+		struct part *part = &recording->parts[i];
+
+		if (part != base && !same_boot(base, part))
+			part->shift_ns = offset_of(part) - offset_of(base);
+	}
+	recording->info.has_real = base->n_anchors > 0;
+	if (base->n_anchors)
+		recording->info.real_offset_ns = offset_of(base);
 	return 0;
 }

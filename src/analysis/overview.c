@@ -115,9 +115,10 @@ static void follow_time(struct overview *overview, const struct blkbox_event *ev
 {
 	uint64_t real_ns;
 
-	if (event->time_ns < overview->start_ns)
+	/* Notes may be on another clock: blkparse -d leaves them so. */
+	if (!blkbox_event_is_note(event) && event->time_ns < overview->start_ns)
 		overview->start_ns = event->time_ns;
-	if (event->time_ns > overview->end_ns)
+	if (!blkbox_event_is_note(event) && event->time_ns > overview->end_ns)
 		overview->end_ns = event->time_ns;
 	if (!overview->has_real && blkbox_event_is_note(event) &&
 	    event->action == BLKBOX_NOTE_TIMESTAMP && wire_pdu_timestamp(event, &real_ns)) {

@@ -41,7 +41,7 @@ struct overview {
 	uint64_t bytes;
 	uint64_t dropped;
 	uint64_t dropped_at_stop; /* counted by the kernel while stopping: no loss */
-	uint64_t start_ns;	  /* CLOCK_MONOTONIC; of a foreign input its first record */
+	uint64_t start_ns;	  /* CLOCK_MONOTONIC; of a foreign input its first event */
 	uint64_t end_ns;
 	bool has_real;
 	int64_t real_offset_ns; /* wall clock (UTC) = monotonic time + this */

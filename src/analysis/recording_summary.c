@@ -76,8 +76,9 @@ static int add_survey(struct recording *recording, uint32_t tag, const struct su
 	info->notes += s->health.notes;
 	if (s->first_event_ns != UINT64_MAX && s->first_event_ns + shift < info->start_ns)
 		info->start_ns = s->first_event_ns + shift;
-	if (s->first_ns != UINT64_MAX && s->last_ns + shift > info->last_ns)
-		info->last_ns = s->last_ns + shift;
+	/* Not those of notes: blkparse -d leaves them on another clock. */
+	if (s->first_event_ns != UINT64_MAX && s->last_event_ns + shift > info->last_ns)
+		info->last_ns = s->last_event_ns + shift;
 	return 0;
 }
 
@@ -142,6 +143,9 @@ int recording_summarise(struct recording *recording)
 			if (first_ns != UINT64_MAX &&
 			    first_ns + (uint64_t)part->shift_ns < info->start_ns)
 				info->start_ns = first_ns + (uint64_t)part->shift_ns;
+			if (first_ns != UINT64_MAX &&
+			    part->surveys[i].last_ns + (uint64_t)part->shift_ns > info->last_ns)
+				info->last_ns = part->surveys[i].last_ns + (uint64_t)part->shift_ns;
 		}
 	}
 	if (info->start_ns == UINT64_MAX)

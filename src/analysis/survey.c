@@ -123,6 +123,8 @@ static int add_event(struct survey *s, const struct blkbox_event *event, struct 
 	device->events++;
 	if (event->time_ns < s->first_event_ns)
 		s->first_event_ns = event->time_ns;
+	if (event->time_ns > s->last_event_ns)
+		s->last_event_ns = event->time_ns;
 	return sequence_add(s->sequence, 0, event);
 }
 

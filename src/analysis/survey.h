@@ -43,6 +43,7 @@ struct survey {
 	struct decoder_health health;
 	struct sequence *sequence; /* in the order of the channel */
 	uint64_t first_event_ns;   /* the least, without notes; UINT64_MAX if there is none */
+	uint64_t last_event_ns;	   /* the greatest of those */
 	uint64_t first_ns;	   /* the least of all records; UINT64_MAX if there is none */
 	uint64_t last_ns;
 	uint64_t newest_ns;

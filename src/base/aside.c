@@ -4,6 +4,7 @@
 #include "number.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -24,6 +25,19 @@ static void give_to_user(int fd)
 	(void)ignored;
 }
 
+/* "/dev/stdout" and what points there: to be written to, it would be replaced. */
+static bool is_link_to_descriptor(const char *path)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlink(path, target, sizeof(target) - 1);
+
+	if (n < 0)
+		return false;
+	target[n] = '\0';
+	return !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6) ||
+	       !strncmp(target, "/dev/", 5) || !strncmp(target, "/proc/", 6);
+}
+
 /* What PATH is by now: 0 = nothing or a file to be replaced, 1 = to be written directly. */
 static int look_at(const char *path, bool force, struct why *why)
 {
@@ -40,6 +54,8 @@ static int look_at(const char *path, bool force, struct why *why)
 		return why_set(why, -EINVAL, "%s is a block device: it is not written to", path);
 	} else if (!S_ISREG(st.st_mode)) {
 		return 1;
+	} else if (is_link_to_descriptor(path)) {
+		return why_set(why, -EINVAL, "%s is an open file; standard output is '-'", path);
 	}
 	return force ? 0 : why_set(why, -EEXIST, "%s exists; --force overwrites it", path);
 }

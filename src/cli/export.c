@@ -134,7 +134,7 @@ static const struct argp argp = {
 	       "\nExamples:\n"
 	       "  blkbox export trace.bb                          NAME.blktrace.CPU, as recorded\n"
 	       "  blkbox export trace.bb --protocol 1 -o old/     the same for today's blkparse\n"
-	       "  blkbox export trace.bb --merged --protocol 1 -o - | btt -i -\n"
+	       "  blkbox export trace.bb --merged --protocol 1 -o - | btt -i /dev/stdin\n"
 	       "  blkbox export trace.bb -f csv -o - --action complete | less -S\n"
 	       "  blkbox export trace.bb -f sqlite -o t.db && sqlite3 t.db 'SELECT * FROM "
 	       "slowest_ios LIMIT 9'\n",

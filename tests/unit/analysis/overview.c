@@ -170,8 +170,8 @@ Test(overview, blktrace_files_are_counted, .fini = test_dir_remove)
 	cr_assert_eq(overview.devices[0].n_cpus, 2);
 	cr_assert_eq(overview.devices[0].cpus[1].cpu, 3);
 	cr_assert_eq(overview.devices[0].cpus[1].events, 2);
-	cr_assert_eq(overview.start_ns, 1000);
-	cr_assert_eq(overview.end_ns, 100000);
+	cr_assert_eq(overview.start_ns, 10000); /* notes may be on another clock */
+	cr_assert_eq(overview.end_ns, 13000);
 	cr_assert(overview.has_real);
 	cr_assert_eq(overview.real_offset_ns, 1700000000000000000 - 100000);
 	cr_assert(!overview_complete(&overview, input));

@@ -151,6 +151,22 @@ Test(aside, a_link_in_place_of_the_output_is_replaced_not_written_through)
 	assert_text(path, "new");
 }
 
+/* As /dev/stdout is: to replace it would take it away from the whole machine. */
+Test(aside, a_link_to_an_open_file_is_not_replaced)
+{
+	char target[64], found[64];
+	int fd = open(other, O_CREAT | O_WRONLY, 0600);
+	ssize_t n;
+
+	snprintf(target, sizeof(target), "/proc/self/fd/%d", fd);
+	cr_assert_eq(symlink(target, path), 0);
+	cr_expect_eq(aside_open(&file, path, true, &why), -EINVAL);
+	cr_expect(strstr(why.text, "standard output is '-'"), "%s", why.text);
+	n = readlink(path, found, sizeof(found));
+	cr_expect(n == (ssize_t)strlen(target) && !memcmp(found, target, (size_t)n));
+	close(fd);
+}
+
 Test(aside, a_link_to_nowhere_is_something_too)
 {
 	cr_assert_eq(symlink("nowhere", path), 0);
