@@ -80,6 +80,37 @@ static int explain(int error, const char *path, struct why *why)
 	return why_errno(why, error, "cannot read /proc/%s", path);
 }
 
+/* Another namespace's /proc shows somebody else's counters at our workers' numbers. */
+static int check_own(int proc_fd, struct why *why)
+{
+	char self[32], own[32];
+	ssize_t n = readlinkat(proc_fd, "self", self, sizeof(self) - 1);
+
+	if (n < 0)
+		return why_errno(why, -errno,
+				 "cannot read /proc/self: /proc is not mounted, or is that of "
+				 "another PID namespace");
+	self[n] = '\0';
+	snprintf(own, sizeof(own), "%d", getpid());
+	if (strcmp(self, own) != 0)
+		return why_set(why, -ESRCH,
+			       "/proc is that of another PID namespace (/proc/self is %s, and this "
+			       "is process %s): mount one of this namespace (unshare --mount-proc)",
+			       self, own);
+	return 0;
+}
+
+int io_counters_open_proc(struct why *why)
+{
+	_cleanup_close_ int fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r;
+
+	if (fd < 0)
+		return why_errno(why, -errno, "cannot open /proc");
+	r = check_own(fd, why);
+	return r < 0 ? r : take_fd(&fd);
+}
+
 int io_counters_read(int proc_fd, pid_t pid, pid_t tid, struct io_counters *ret, struct why *why)
 {
 	_cleanup_close_ int fd = -1;

@@ -35,6 +35,12 @@ const char *io_counter_name(enum io_counter counter);
 int io_counters_parse(const char *text, struct io_counters *ret, struct why *why);
 
 /**
+ * Opens /proc: a descriptor, for @proc_fd below.
+ * -ENOENT: it is not mounted; -ESRCH: it is that of another PID namespace, whose processes have
+ * other numbers
+ */
+int io_counters_open_proc(struct why *why);
+/**
  * Of a process, or, with @tid, of one thread of it alone.
  * @proc_fd: the directory that stands for /proc
  * @tid: 0: all threads, those that have ended and children that were waited for

@@ -98,14 +98,15 @@ const struct observation *taskio_observation(const struct taskio *taskio, size_t
 static int set_up(struct run *run, struct why *why)
 {
 	const struct taskio_options *options = run->options;
-	bool has_cgroup = options->extended &&
-			  cgroup_find_parent(run->cgroup_parent, sizeof(run->cgroup_parent),
-					     &run->cgroup_why) == 0;
+	bool has_cgroup;
 	int dir_fd, r;
 
-	run->proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	run->proc_fd = io_counters_open_proc(why);
 	if (run->proc_fd < 0)
-		return why_errno(why, -errno, "cannot open /proc");
+		return run->proc_fd;
+	has_cgroup = options->extended &&
+		     cgroup_find_parent(run->cgroup_parent, sizeof(run->cgroup_parent),
+					&run->cgroup_why) == 0;
 	run->payload = aligned_alloc(BUFFER_ALIGNMENT, options->payload_bytes);
 	if (!run->payload)
 		return why_errno(why, -ENOMEM, "cannot have a payload of %zu bytes",
