@@ -34,7 +34,7 @@ static int run_cached_read(const struct bench *bench, struct observation *observ
 		cached = bench_is_cached(bench, file_name);
 		r = bench_measure(bench, observation, read_file, &member, why);
 	}
-	if (r < 0)
+	if (r <= 0)
 		return r;
 	/* The last call is the one that finds the end. */
 	expect_calls(observation, "worker", &member.delta,
@@ -70,7 +70,7 @@ static int run_mapped_write(const struct bench *bench, struct observation *obser
 
 	if (r == 0)
 		r = bench_measure(bench, observation, write_mapping, &member, why);
-	if (r == 0)
+	if (r > 0)
 		r = bench_check_file(bench, file_name, MAPPED_FILLING, why);
 	if (r < 0)
 		return r;

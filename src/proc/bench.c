@@ -5,6 +5,7 @@
 #include "out.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -53,6 +54,7 @@ int bench_act(const struct bench *bench, struct member *member, struct why *why)
 int bench_measure(const struct bench *bench, struct observation *observation, worker_action action,
 		  struct member *ret, struct why *why)
 {
+	const struct worker_report *report;
 	int r = bench_hire(bench, observation, "worker", action, ret, why);
 
 	if (r == 0)
@@ -65,9 +67,15 @@ int bench_measure(const struct bench *bench, struct observation *observation, wo
 		r = bench_end(bench, observation, why);
 	if (r < 0)
 		return r;
+	report = ret->worker->report;
+	if (report->refused) {
+		observation_skip(observation, "%s (%s): %s", report->what, bench->file_system.name,
+				 strerror(-report->refused));
+		return 0;
+	}
 	observe_measure(observation, NULL, &ret->before, &ret->after, &ret->delta);
 	observe_total(observation, &ret->delta);
-	return 0;
+	return 1;
 }
 
 /* Creates it; fills, or stretches it; writes it back. */

@@ -71,7 +71,8 @@ int bench_hire(const struct bench *bench, struct observation *observation, const
 int bench_act(const struct bench *bench, struct member *member, struct why *why);
 /**
  * All of it: hires one worker, begins, lets it act, dismisses it, ends; publishes its counters as
- * those of the observation. @ret: as it was in the end; its report is valid.
+ * those of the observation. 1; 0: it was refused what it needs, and the observation is skipped.
+ * @ret: as it was in the end; its report is valid.
  */
 int bench_measure(const struct bench *bench, struct observation *observation, worker_action action,
 		  struct member *ret, struct why *why);

@@ -37,7 +37,7 @@ static ssize_t splice_twice(const int fds[4], size_t n)
 	while (in > 0 && done < in) {
 		out = splice(fds[2], NULL, fds[1], NULL, (size_t)(in - done), 0);
 		if (out <= 0)
-			return -1;
+			return out;
 		done += out;
 	}
 	return in;
@@ -58,7 +58,7 @@ static int copy(const struct bench *bench, struct worker_report *report, copy_ca
 		ssize_t n = call(fds, bench->payload_bytes - done);
 
 		if (n <= 0)
-			return worker_failed(report, n < 0 ? -errno : -EIO, failure);
+			return worker_failed_or_refused(report, n < 0 ? -errno : -EIO, failure);
 		report->value[VALUE_CALLS]++;
 		done += (size_t)n;
 	}
@@ -82,7 +82,7 @@ static int copy_by_splice(const void *context, struct worker_report *report)
 	return copy(context, report, splice_twice, "cannot splice");
 }
 
-/* @counted: the calls and bytes are the process's. */
+/* @counted: the calls and bytes are the process's. 1: it was measured; 0: skipped. */
 static int run_copy(const struct bench *bench, struct observation *observation,
 		    worker_action action, bool counted, struct why *why)
 {
@@ -94,8 +94,9 @@ static int run_copy(const struct bench *bench, struct observation *observation,
 		r = bench_make_empty(bench, target_name, why);
 	if (r == 0)
 		r = bench_measure(bench, observation, action, &member, why);
-	if (r == 0)
-		r = bench_check_file(bench, target_name, FILLING, why);
+	if (r <= 0)
+		return r;
+	r = bench_check_file(bench, target_name, FILLING, why);
 	if (r < 0)
 		return r;
 	calls = counted ? (uint64_t)member.worker->report->value[VALUE_CALLS] : 0;
@@ -103,7 +104,7 @@ static int run_copy(const struct bench *bench, struct observation *observation,
 		     (struct expected_calls){
 			     .rchar = size, .syscr = calls, .wchar = size, .syscw = calls});
 	observe_number(observation, "calls", member.worker->report->value[VALUE_CALLS]);
-	return 0;
+	return 1;
 }
 
 static void expect_copied(const struct bench *bench, struct observation *observation)
@@ -117,7 +118,7 @@ static int run_copy_file_range(const struct bench *bench, struct observation *ob
 {
 	int r = run_copy(bench, observation, copy_by_range, true, why);
 
-	if (r < 0)
+	if (r <= 0)
 		return r;
 	/* All is shared, or all is copied; which, mkfs decides. */
 	if (bench->file_system.reflink &&
@@ -133,18 +134,20 @@ static int run_sendfile(const struct bench *bench, struct observation *observati
 {
 	int r = run_copy(bench, observation, copy_by_sendfile, true, why);
 
-	if (r == 0)
-		expect_copied(bench, observation);
-	return r;
+	if (r <= 0)
+		return r;
+	expect_copied(bench, observation);
+	return 0;
 }
 
 static int run_splice(const struct bench *bench, struct observation *observation, struct why *why)
 {
 	int r = run_copy(bench, observation, copy_by_splice, false, why);
 
-	if (r == 0)
-		expect_copied(bench, observation);
-	return r;
+	if (r <= 0)
+		return r;
+	expect_copied(bench, observation);
+	return 0;
 }
 
 const struct experiment copy_experiments[3] = {

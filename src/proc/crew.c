@@ -48,6 +48,24 @@ int worker_failed(struct worker_report *report, int error, const char *what)
 	return error;
 }
 
+int worker_refused(struct worker_report *report, int error, const char *what)
+{
+	report->refused = error;
+	worker_failed(report, error, what);
+	return 0;
+}
+
+int worker_failed_or_refused(struct worker_report *report, int error, const char *what)
+{
+	static const int refusals[] = {ENOSYS, EPERM, EACCES, EXDEV, EOPNOTSUPP, EINVAL};
+
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+		if (error == -refusals[i])
+			return worker_refused(report, error, what);
+	}
+	return worker_failed(report, error, what);
+}
+
 void die_with_parent(pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -21,7 +21,8 @@ enum {
 /** What a worker tells without a system call that would be counted: it is in shared memory. */
 struct worker_report {
 	int error;		      /* -errno; 0 */
-	char what[96];		      /* that failed */
+	char what[96];		      /* that failed, or was refused */
+	int refused;		      /* -errno of a call that is not to be had here; 0 */
 	int64_t value[WORKER_VALUES]; /* what the action has to tell */
 };
 
@@ -59,6 +60,17 @@ int crew_dismiss(struct crew *crew, struct worker *worker, struct why *why);
 void worker_stop(void);
 /** In a worker: `return worker_failed(report, -errno, "cannot write the file");` */
 int worker_failed(struct worker_report *report, int error, const char *what);
+
+/**
+ * In a worker: one call is not to be had here, so that its experiment is skipped. Always 0:
+ * `return worker_refused(report, -errno, "there is no tmpfs");`
+ */
+int worker_refused(struct worker_report *report, int error, const char *what);
+/**
+ * As worker_failed(), but as worker_refused() for the errors of a system call that the kernel, a
+ * filter (as of containers) or the file system does not have or allow.
+ */
+int worker_failed_or_refused(struct worker_report *report, int error, const char *what);
 
 /** In a new child: dies with its parent, which is @parent. */
 void die_with_parent(pid_t parent);

@@ -9,29 +9,15 @@
 
 static const char file_name[] = "file";
 
-/* report->value */
-enum {
-	VALUE_REFUSED, /* -errno of an open with O_DIRECT */
-};
-
-static int open_direct(struct worker_report *report, int flags)
-{
-	int fd = openat(WORKER_FD, file_name, flags | O_DIRECT | O_CLOEXEC);
-
-	if (fd < 0)
-		report->value[VALUE_REFUSED] = -errno;
-	return fd;
-}
-
 static int read_direct(const void *context, struct worker_report *report)
 {
 	const struct bench *bench = context;
-	_cleanup_close_ int fd = open_direct(report, O_RDONLY);
 	_cleanup_free_ char *buffer = aligned_alloc(BUFFER_ALIGNMENT, DIRECT_BYTES);
+	_cleanup_close_ int fd = openat(WORKER_FD, file_name, O_RDONLY | O_DIRECT | O_CLOEXEC);
 	size_t done = 0;
 
 	if (fd < 0)
-		return 0;
+		return worker_failed_or_refused(report, -errno, "cannot open with O_DIRECT");
 	if (!buffer)
 		return worker_failed(report, -ENOMEM, "cannot read directly");
 	/* Into pages that are not there, btrfs does not read directly, but from the cache. */
@@ -40,8 +26,8 @@ static int read_direct(const void *context, struct worker_report *report)
 		ssize_t n = read(fd, buffer, DIRECT_BYTES);
 
 		if (n <= 0)
-			return worker_failed(report, n < 0 ? -errno : -EBADMSG,
-					     "cannot read directly");
+			return worker_failed_or_refused(report, n < 0 ? -errno : -EBADMSG,
+							"cannot read directly");
 		if (memcmp(buffer, bench->payload + done, (size_t)n) != 0)
 			return worker_failed(report, -EBADMSG, "cannot read back what was written");
 		done += (size_t)n;
@@ -52,17 +38,17 @@ static int read_direct(const void *context, struct worker_report *report)
 static int write_direct(const void *context, struct worker_report *report)
 {
 	const struct bench *bench = context;
-	_cleanup_close_ int fd = open_direct(report, O_WRONLY);
+	_cleanup_close_ int fd = openat(WORKER_FD, file_name, O_WRONLY | O_DIRECT | O_CLOEXEC);
 	size_t done = 0;
 
 	if (fd < 0)
-		return 0;
+		return worker_failed_or_refused(report, -errno, "cannot open with O_DIRECT");
 	while (done < bench->payload_bytes) {
 		ssize_t n = write(fd, bench->payload + done, DIRECT_BYTES);
 
 		if (n <= 0)
-			return worker_failed(report, n < 0 ? -errno : -EIO,
-					     "cannot write directly");
+			return worker_failed_or_refused(report, n < 0 ? -errno : -EIO,
+							"cannot write directly");
 		done += (size_t)n;
 	}
 	return 0;
@@ -73,17 +59,8 @@ static int measure_direct(const struct bench *bench, struct observation *observa
 			  worker_action action, struct member *member, struct why *why)
 {
 	int r = bench_make_file(bench, file_name, why);
-	int64_t refused;
 
-	if (r == 0)
-		r = bench_measure(bench, observation, action, member, why);
-	if (r < 0)
-		return r;
-	refused = member->worker->report->value[VALUE_REFUSED];
-	if (refused)
-		observation_skip(observation, "the file system (%s) refuses O_DIRECT: %s",
-				 bench->file_system.name, strerror((int)-refused));
-	return !refused;
+	return r < 0 ? r : bench_measure(bench, observation, action, member, why);
 }
 
 static int run_direct_read(const struct bench *bench, struct observation *observation,
@@ -135,7 +112,7 @@ static int run_hole_read(const struct bench *bench, struct observation *observat
 
 	if (r == 0)
 		r = bench_measure(bench, observation, read_hole, &member, why);
-	if (r < 0)
+	if (r <= 0)
 		return r;
 	expect_calls(observation, "worker", &member.delta,
 		     (struct expected_calls){
@@ -161,7 +138,7 @@ static int run_fsync_write(const struct bench *bench, struct observation *observ
 
 	if (r == 0)
 		r = bench_measure(bench, observation, write_and_sync, &member, why);
-	if (r < 0)
+	if (r <= 0)
 		return r;
 	expect_calls(observation, "worker", &member.delta,
 		     (struct expected_calls){.wchar = size, .syscw = 1});

@@ -12,20 +12,13 @@ enum {
 	PIPE_PIECE_BYTES = 16 << 10, /* what every pipe has room for */
 };
 
-/* report->value */
-enum {
-	VALUE_REFUSED,
-};
-
 /* The kernel's own tmpfs: there, whatever is mounted, and gone with its last user. */
 static int write_tmpfs(const void *context, struct worker_report *report)
 {
 	_cleanup_close_ int fd = memfd_create("blkbox-taskio", MFD_CLOEXEC);
 
-	if (fd < 0) {
-		report->value[VALUE_REFUSED] = -errno;
-		return 0;
-	}
+	if (fd < 0)
+		return worker_refused(report, -errno, "there is no tmpfs");
 	return worker_write(context, report, fd);
 }
 
@@ -34,15 +27,9 @@ static int run_tmpfs_write(const struct bench *bench, struct observation *observ
 {
 	struct member member;
 	int r = bench_measure(bench, observation, write_tmpfs, &member, why);
-	int64_t refused;
 
-	if (r < 0)
+	if (r <= 0)
 		return r;
-	refused = member.worker->report->value[VALUE_REFUSED];
-	if (refused) {
-		observation_skip(observation, "there is no tmpfs: %s", strerror((int)-refused));
-		return 0;
-	}
 	expect_calls(observation, "worker", &member.delta,
 		     (struct expected_calls){.wchar = bench->payload_bytes, .syscw = 1});
 	expect_counter(observation, "worker", &member.delta, IO_WRITE_BYTES, EXPECT_EQUAL, 0);
@@ -75,7 +62,7 @@ static int run_pipe_write(const struct bench *bench, struct observation *observa
 	struct member member;
 	int r = bench_measure(bench, observation, write_pipe, &member, why);
 
-	if (r < 0)
+	if (r <= 0)
 		return r;
 	expect_calls(observation, "worker", &member.delta,
 		     (struct expected_calls){

@@ -12,11 +12,6 @@
 
 static const char file_name[] = "file";
 
-/* report->value */
-enum {
-	VALUE_REFUSED, /* -errno: no io_uring */
-};
-
 /* One ring of one entry. */
 struct uring {
 	int fd;
@@ -95,15 +90,14 @@ static int write_by_uring(const void *context, struct worker_report *report)
 	if (fd < 0)
 		return fd;
 	r = uring_open(&uring);
-	if (r < 0) {
-		report->value[VALUE_REFUSED] = r;
-		return 0;
-	}
+	if (r < 0)
+		return worker_refused(report, r, "the kernel allows no io_uring");
 	while (done < bench->payload_bytes) {
 		r = uring_write(&uring, fd, bench->payload + done, bench->payload_bytes - done,
 				done);
 		if (r <= 0)
-			return worker_failed(report, r < 0 ? r : -EIO, "cannot write by io_uring");
+			return worker_failed_or_refused(report, r < 0 ? r : -EIO,
+							"cannot write by io_uring");
 		done += (size_t)r;
 	}
 	close(uring.fd);
@@ -115,18 +109,11 @@ static int run_uring_write(const struct bench *bench, struct observation *observ
 {
 	struct member member;
 	int r = bench_make_empty(bench, file_name, why);
-	int64_t refused;
 
 	if (r == 0)
 		r = bench_measure(bench, observation, write_by_uring, &member, why);
-	if (r < 0)
+	if (r <= 0)
 		return r;
-	refused = member.worker->report->value[VALUE_REFUSED];
-	if (refused) {
-		observation_skip(observation, "the kernel allows no io_uring: %s",
-				 strerror((int)-refused));
-		return 0;
-	}
 	r = bench_check_file(bench, file_name, FILLING, why);
 	if (r < 0)
 		return r;
