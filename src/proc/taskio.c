@@ -2,6 +2,7 @@
 #include "taskio.h"
 
 #include "cgroup.h"
+#include "direct.h"
 #include "loop_fs.h"
 #include "pair.h"
 #include "scratch.h"
@@ -188,8 +189,12 @@ static int settle(struct taskio *taskio, const struct device_recorder *recorder,
 	struct truth *truth = taskio->truth;
 	int r = recorder->stop(recorder->context, truth, why);
 
-	for (size_t i = 0; r == 0 && truth->recording.complete && i < truth->n; i++)
-		pair_settle(&taskio->observations[i], truth->windows[i].total.completed_write);
+	for (size_t i = 0; r == 0 && truth->recording.complete && i < truth->n; i++) {
+		const struct truth_bytes *device = &truth->windows[i].total;
+
+		pair_settle(&taskio->observations[i], device->completed_write);
+		direct_settle(&taskio->observations[i], device->completed_read);
+	}
 	return r;
 }
 

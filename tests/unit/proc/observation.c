@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "direct.h"
 #include "pair.h"
 
 #include <criterion/criterion.h>
@@ -126,4 +127,33 @@ Test(observation, what_no_device_wrote_was_not_counted)
 	pair_settle(&observation, 4095);
 	cr_expect_eq(verdict(), VERDICT_NOT_MET);
 	cr_expect_not_null(strstr(reason, "the device wrote no more than 4095"), "%s", reason);
+}
+
+/* 4096 of 8192 bytes were read from the device. */
+static void read_half(void)
+{
+	struct bench bench = {.file_system = file_system_by_magic(0xef53), .payload_bytes = 8192};
+	struct io_counters delta = {0};
+
+	delta.value[IO_READ_BYTES] = 4096;
+	expect_direct_bytes(&bench, &observation, &delta);
+}
+
+Test(observation, what_is_read_directly_may_come_from_the_cache)
+{
+	read_half();
+	cr_expect_eq(verdict(), VERDICT_UNDECIDABLE);
+	cr_expect_not_null(strstr(reason, "4096 of 8192 bytes were not read"), "%s", reason);
+	cr_expect_not_null(strstr(reason, "data=journal (ext4)"), "%s", reason);
+	direct_settle(&observation, 8191);
+	cr_expect_eq(verdict(), VERDICT_UNDECIDABLE);
+}
+
+Test(observation, what_a_device_read_and_is_not_counted_is_not_met)
+{
+	read_half();
+	direct_settle(&observation, 8192);
+	cr_expect_eq(verdict(), VERDICT_NOT_MET);
+	cr_expect_str_eq(reason,
+			 "read_bytes of the worker is 4096, though the device read 8192 bytes");
 }
