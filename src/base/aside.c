@@ -38,8 +38,22 @@ static bool is_link_to_descriptor(const char *path)
 	       !strncmp(target, "/dev/", 5) || !strncmp(target, "/proc/", 6);
 }
 
+/* What becomes of a file that is there already. */
+enum existing {
+	KEEP,	       /* and that is final */
+	KEEP_OR_FORCE, /* its user may insist */
+	REPLACE,
+};
+
+static int refuse_existing(const char *path, const char *what, enum existing existing,
+			   struct why *why)
+{
+	return why_set(why, -EEXIST, "%s exists%s; %s", path, what,
+		       existing == KEEP ? "it is not overwritten" : "--force overwrites it");
+}
+
 /* What PATH is by now: 0 = nothing or a file to be replaced, 1 = to be written directly. */
-static int look_at(const char *path, bool force, struct why *why)
+static int look_at(const char *path, enum existing existing, struct why *why)
 {
 	struct stat st;
 
@@ -57,22 +71,21 @@ static int look_at(const char *path, bool force, struct why *why)
 	} else if (is_link_to_descriptor(path)) {
 		return why_set(why, -EINVAL, "%s is an open file; standard output is '-'", path);
 	}
-	return force ? 0 : why_set(why, -EEXIST, "%s exists; --force overwrites it", path);
+	return existing == REPLACE ? 0 : refuse_existing(path, "", existing, why);
 }
 
-/* With @force, anew: what is there may have another mode, other names, or be a pipe or a link. */
-static int create_part(const char *part, bool force, struct why *why)
+/* Replaced is anew: what is there may have another mode, other names, or be a pipe or a link. */
+static int create_part(const char *part, enum existing existing, struct why *why)
 {
 	int fd;
 
-	if (force)
+	if (existing == REPLACE)
 		unlink(part); /* if that fails, so does the next */
 	fd = open(part, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		return fd;
-	if (errno == EEXIST && !force)
-		return why_set(why, -EEXIST,
-			       "%s exists (an unfinished output?); --force overwrites it", part);
+	if (errno == EEXIST && existing != REPLACE)
+		return refuse_existing(part, " (an unfinished output?)", existing, why);
 	return why_errno(why, -errno, "cannot create %s", part);
 }
 
@@ -89,11 +102,11 @@ static int open_directly(const char *path, struct why *why)
 	return fd;
 }
 
-int aside_open(struct aside *aside, const char *path, bool force, struct why *why)
+static int open_part(struct aside *aside, const char *path, enum existing existing, struct why *why)
 {
 	_cleanup_free_ char *own_path = strdup(path);
 	_cleanup_free_ char *part = NULL;
-	int direct = look_at(path, force, why);
+	int direct = look_at(path, existing, why);
 	int fd;
 
 	*aside = (struct aside){.fd = -1};
@@ -101,7 +114,7 @@ int aside_open(struct aside *aside, const char *path, bool force, struct why *wh
 		return direct;
 	if (!own_path || (!direct && asprintf(&part, "%s.part", path) < 0))
 		return why_set(why, -ENOMEM, "no memory");
-	fd = direct ? open_directly(path, why) : create_part(part, force, why);
+	fd = direct ? open_directly(path, why) : create_part(part, existing, why);
 	if (fd < 0)
 		return fd;
 	if (!direct)
@@ -110,6 +123,11 @@ int aside_open(struct aside *aside, const char *path, bool force, struct why *wh
 	aside->path = take_ptr(own_path);
 	aside->part = take_ptr(part);
 	return 0;
+}
+
+int aside_open(struct aside *aside, const char *path, bool force, struct why *why)
+{
+	return open_part(aside, path, force ? REPLACE : KEEP_OR_FORCE, why);
 }
 
 /* What it will be called in its directory. */
@@ -141,13 +159,13 @@ int aside_open_unnamed(struct aside *aside, const char *path, struct why *why)
 		return why_set(why, -ENOMEM, "no memory");
 	if (lstat(path, &st) == 0) {
 		if (S_ISREG(st.st_mode))
-			return why_set(why, -EEXIST, "%s exists; it is not overwritten", path);
+			return refuse_existing(path, "", KEEP, why);
 	} else if (*last_part(path) && (dir_fd = open_directory(path)) >= 0) {
 		fd = openat(dir_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 	}
 	/* What is no plain file is told of, or written to, as ever. */
 	if (fd < 0)
-		return aside_open(aside, path, false, why);
+		return open_part(aside, path, KEEP, why);
 	give_to_user(fd);
 	*aside = (struct aside){
 		.fd = fd,

@@ -28,8 +28,8 @@ struct aside {
 int aside_open(struct aside *aside, const char *path, bool force, struct why *why);
 /**
  * As aside_open() without @force, but the file has no name at all until it is whole: whatever
- * happens to this process, nothing is left. File systems that cannot do that (O_TMPFILE) get a
- * .part file.
+ * happens to this process, nothing is left. No sentence advises --force. File systems that cannot
+ * do that (O_TMPFILE) get a .part file.
  */
 int aside_open_unnamed(struct aside *aside, const char *path, struct why *why);
 /** Closes and renames. If only the name cannot be had, the .part file, which is whole, stays. */

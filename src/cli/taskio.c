@@ -79,6 +79,15 @@ static void parse_timeout(struct argp_state *state, const char *text, uint64_t *
 		argp_error(state, "--timeout: there is no time at all in %s", text);
 }
 
+static const char *parse_output(struct argp_state *state, const char *path)
+{
+	if (!*path)
+		argp_error(state, "--output: an empty name is none");
+	else if (path[strlen(path) - 1] == '/')
+		argp_error(state, "--output: %s is the name of a directory, not of a file", path);
+	return path;
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct taskio_args *args = state->input;
@@ -109,7 +118,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		parse_timeout(state, argument, &args->timeout_ns);
 		return 0;
 	case 'o':
-		args->output = argument;
+		args->output = parse_output(state, argument);
 		return 0;
 	case KEY_TABLE:
 		args->table = true;

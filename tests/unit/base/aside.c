@@ -267,3 +267,17 @@ Test(aside, without_a_name_nothing_is_overwritten)
 	cr_assert_eq(aside_commit(&file, false, &why), -EEXIST);
 	assert_text(path, "somebody's");
 }
+
+Test(aside, without_a_name_no_force_is_advised)
+{
+	put(path, "mine");
+	cr_assert_eq(aside_open_unnamed(&file, path, &why), -EEXIST);
+	cr_expect_null(strstr(why.text, "--force"), "%s", why.text);
+	unlink(path);
+	cr_assert_eq(symlink("other", path), 0);
+	cr_assert_eq(aside_open_unnamed(&file, path, &why), -EEXIST);
+	cr_expect_not_null(strstr(why.text, "exists; it is not overwritten"), "%s", why.text);
+	/* Who has it is told of it. */
+	cr_assert_eq(aside_open(&file, path, false, &why), -EEXIST);
+	cr_expect_not_null(strstr(why.text, "exists; --force overwrites it"), "%s", why.text);
+}
