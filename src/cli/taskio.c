@@ -11,6 +11,7 @@
 
 #include <argp.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
 	DEFAULT_REPETITIONS = 5,
@@ -195,6 +196,8 @@ static int run(const struct taskio_args *args, struct why *why, bool *ret_comple
 	struct taskio_options options = args->options;
 	int r = watch_init(&watch, args->timeout_ns, why);
 
+	/* What is made here is its owner's alone, and the owner's in full. */
+	umask(077);
 	if (r == 0 && !to_stdout(args))
 		r = aside_open_unnamed(&aside, args->output, why);
 	if (r < 0)

@@ -69,12 +69,18 @@ static int choose_name(struct scratch *scratch)
 
 static int make_directory(struct scratch *scratch, const char *parent, struct why *why)
 {
+	int r;
+
 	if (mkdirat(scratch->parent_fd, scratch->name, 0700) < 0)
 		return why_errno(why, -errno, "cannot make a directory in %s", parent);
 	scratch->fd = openat(scratch->parent_fd, scratch->name,
 			     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return scratch->fd < 0 ? why_errno(why, -errno, "cannot open a directory in %s", parent)
-			       : 0;
+	if (scratch->fd >= 0)
+		return 0;
+	r = -errno;
+	/* Nobody could open it to clean up. */
+	unlinkat(scratch->parent_fd, scratch->name, AT_REMOVEDIR);
+	return why_errno(why, r, "cannot open a directory in %s", parent);
 }
 
 int scratch_create(struct scratch *scratch, const char *parent, const char *cgroup_parent,
