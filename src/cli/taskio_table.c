@@ -6,7 +6,8 @@
 #include <string.h>
 
 enum {
-	CELL_BYTES = 64
+	CELL_BYTES = 64,
+	N_TRUTH_COLUMNS = 10
 };
 
 /* The same check over all repetitions. */
@@ -163,18 +164,25 @@ static int add_window(struct table *table, const char *name, const struct io_cou
 
 static int print_truth(const struct taskio *taskio, FILE *out)
 {
-	static const struct table_column columns[] = {
+	static const struct table_column columns[N_TRUTH_COLUMNS] = {
 		{"EXPERIMENT", false},	{"READ_BYTES", true},  {"DEVICE READ", true},
 		{"FACTOR", true},	{"WRITE_BYTES", true}, {"CANCELLED", true},
 		{"DEVICE WRITE", true}, {"FACTOR", true},      {"METADATA", true},
 		{"READAHEAD", true},
 	};
 	_cleanup_(cleanup_table_destroy) struct table *table = NULL;
-	int r = table_create(columns, sizeof(columns) / sizeof(columns[0]), &table);
+	int r = table_create(columns, N_TRUTH_COLUMNS, &table);
 
-	for (size_t i = 0; i < taskio->truth->n && r == 0; i++)
-		r = add_window(table, taskio->experiments[i % taskio->n_experiments]->name,
-			       &taskio->observations[i].total, &taskio->truth->windows[i].total);
+	for (size_t i = 0; i < taskio->truth->n && r == 0; i++) {
+		const char *name = taskio->experiments[i % taskio->n_experiments]->name;
+		const char *not_made[N_TRUTH_COLUMNS] = {name};
+
+		if (taskio->observations[i].skipped)
+			r = table_add(table, not_made);
+		else
+			r = add_window(table, name, &taskio->observations[i].total,
+				       &taskio->truth->windows[i].total);
+	}
 	if (r < 0)
 		return r;
 	fprintf(out,

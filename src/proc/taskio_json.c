@@ -166,9 +166,14 @@ static void write_bytes(struct json *json, const struct truth_bytes *bytes)
 	json_u64(json, "flushes", bytes->flushes);
 }
 
-/* Of what the device did, to what the tasks are charged for. */
+static const char not_made[] = "not made here";
+
+/*
+ * Of what the device did, to what the tasks are charged for.
+ * @none: why there is nothing that they are charged for
+ */
 static void write_factor(struct json *json, const char *key, const char *reason_key,
-			 uint64_t device_bytes, uint64_t accounted_bytes)
+			 uint64_t device_bytes, uint64_t accounted_bytes, const char *none)
 {
 	if (accounted_bytes) {
 		json_double(json, key, (double)device_bytes / (double)accounted_bytes,
@@ -176,8 +181,30 @@ static void write_factor(struct json *json, const char *key, const char *reason_
 		json_null(json, reason_key);
 	} else {
 		json_null(json, key);
-		json_string(json, reason_key, "no bytes are on the tasks' account");
+		json_string(json, reason_key, none);
 	}
+}
+
+static void write_factors(struct json *json, const struct observation *observation,
+			  const struct truth_bytes *device)
+{
+	static const char none[] = "no bytes are on the tasks' account";
+	static const char all_cancelled[] =
+		"all bytes on the tasks' account were cancelled before they were written";
+	const uint64_t *accounted = observation->total.value;
+	uint64_t read = accounted[IO_READ_BYTES], write = accounted[IO_WRITE_BYTES];
+	uint64_t cancelled = accounted[IO_CANCELLED_WRITE_BYTES];
+	/* What was cancelled was never to be written. */
+	uint64_t written = write > cancelled ? write - cancelled : 0;
+	bool skipped = observation->skipped;
+
+	write_factor(json, "read_factor", "read_factor_reason", device->completed_read,
+		     skipped ? 0 : read, skipped ? not_made : none);
+	write_factor(json, "write_factor", "write_factor_reason", device->completed_write,
+		     skipped ? 0 : written,
+		     skipped ? not_made
+		     : write ? all_cancelled
+			     : none);
 }
 
 static void write_owner(struct json *json, const struct truth_owner *owner)
@@ -193,28 +220,25 @@ static void write_owner(struct json *json, const struct truth_owner *owner)
 static void write_window(struct json *json, const char *name, const struct observation *observation,
 			 const struct truth_window *window)
 {
-	const uint64_t *accounted = observation->total.value;
-	/* What was cancelled was never to be written. */
-	uint64_t written = accounted[IO_WRITE_BYTES] - accounted[IO_CANCELLED_WRITE_BYTES];
+	size_t n_owners = observation->skipped ? 0 : window->n_owners;
 
 	json_object_begin(json, NULL);
 	json_string(json, "experiment", name);
 	json_u64(json, "repetition", observation->repetition);
-	if (observation->skipped)
+	if (observation->skipped) {
 		json_null(json, "accounted");
-	else
+		json_null(json, "device");
+		json_string(json, "device_reason", not_made);
+	} else {
 		write_counters(json, "accounted", &observation->total);
-	json_object_begin(json, "device");
-	write_bytes(json, &window->total);
-	json_object_end(json);
-	if (accounted[IO_WRITE_BYTES] < accounted[IO_CANCELLED_WRITE_BYTES])
-		written = 0;
-	write_factor(json, "read_factor", "read_factor_reason", window->total.completed_read,
-		     accounted[IO_READ_BYTES]);
-	write_factor(json, "write_factor", "write_factor_reason", window->total.completed_write,
-		     written);
+		json_object_begin(json, "device");
+		write_bytes(json, &window->total);
+		json_object_end(json);
+		json_null(json, "device_reason");
+	}
+	write_factors(json, observation, &window->total);
 	json_array_begin(json, "owners");
-	for (size_t i = 0; i < window->n_owners; i++)
+	for (size_t i = 0; i < n_owners; i++)
 		write_owner(json, &window->owners[i]);
 	json_array_end(json);
 	json_object_end(json);

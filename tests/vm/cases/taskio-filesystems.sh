@@ -48,6 +48,9 @@ if truth:
         bad.append(f"{found['dropped']} events were lost")
     for one in found["experiments"]:
         device, accounted = one["device"], one["accounted"]
+        if device is None:
+            print(f"  {one['experiment']}: {one['device_reason']}")
+            continue
         print(f"  {one['experiment']}: device {device['completed_read_bytes']} read, "
               f"{device['completed_write_bytes']} written, {device['queued_metadata_bytes']} metadata; factors "
               f"{one['read_factor']}, {one['write_factor']}; "
