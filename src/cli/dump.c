@@ -28,16 +28,6 @@ static const struct argp_option option_list[] = {
 	{0},
 };
 
-static void add_path(struct dump *dump, char *path, struct argp_state *state)
-{
-	char **paths = reallocarray(dump->paths, dump->n_paths + 1, sizeof(*paths));
-
-	if (!paths)
-		argp_failure(state, STATUS_FAILED, ENOMEM, "no memory");
-	dump->paths = paths;
-	paths[dump->n_paths++] = path;
-}
-
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct dump *dump = state->input;
@@ -55,7 +45,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case 'i':
 	case ARGP_KEY_ARG:
-		add_path(dump, argument, state);
+		reading_add_path(&dump->paths, &dump->n_paths, argument, state);
 		return 0;
 	case ARGP_KEY_END:
 		if (!dump->n_paths && !dump->text.legend)

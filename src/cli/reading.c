@@ -48,6 +48,16 @@ static void pass_over_one_interrupt(struct sigaction *ret_before)
 		sigaction(SIGINT, &once, NULL);
 }
 
+void reading_add_path(char ***paths, size_t *n, char *path, struct argp_state *state)
+{
+	char **more = reallocarray(*paths, *n + 1, sizeof(*more));
+
+	if (!more)
+		argp_failure(state, STATUS_FAILED, ENOMEM, "no memory");
+	*paths = more;
+	more[(*n)++] = path;
+}
+
 int reading_open(const char *command, char *const *paths, size_t n, struct recording **ret)
 {
 	struct why why = {""};

@@ -9,8 +9,13 @@
 #include "filter.h"
 #include "sink.h"
 
+#include <argp.h>
+
 /** Raises the limit of open files: a set has one for each CPU and device, and all are opened. */
 void allow_many_files(void);
+
+/** While arguments are parsed: one more LOG. The list is the caller's to free. */
+void reading_add_path(char ***paths, size_t *n, char *path, struct argp_state *state);
 
 /** Opens; on failure the sentence is on stderr. STATUS_OK or STATUS_FAILED. */
 int reading_open(const char *command, char *const *paths, size_t n, struct recording **ret);

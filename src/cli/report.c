@@ -97,16 +97,6 @@ static void set_slow(struct report_args *args, const char *text, struct argp_sta
 	args->slow = n;
 }
 
-static void add_path(struct report_args *args, char *path, struct argp_state *state)
-{
-	char **paths = reallocarray(args->paths, args->n_paths + 1, sizeof(*paths));
-
-	if (!paths)
-		argp_failure(state, STATUS_FAILED, ENOMEM, "no memory");
-	args->paths = paths;
-	paths[args->n_paths++] = path;
-}
-
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct report_args *args = state->input;
@@ -140,7 +130,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		args->json = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		add_path(args, argument, state);
+		reading_add_path(&args->paths, &args->n_paths, argument, state);
 		return 0;
 	case ARGP_KEY_END:
 		if (!args->n_paths)
