@@ -5,19 +5,7 @@
 # Usage: traces.sh BLKBOX
 set -eu
 
-skip() { echo "skipped: $1"; exit 77; }
-fail() { echo "FAILED: $1"; exit 1; }
-
-blkbox=$1
-[ "$(id -u)" = 0 ] || skip "only root may trace"
-
-# debugfs is mounted where nobody else sees it.
-if [ -z "${LIVE_INSIDE:-}" ]; then
-	# There is one trace buffer, and anybody's trace is in the way of the others' tests.
-	exec 8>/run/lock/blkbox-live-tests
-	flock -w 240 8 || skip "another test traces"
-	LIVE_INSIDE=1 unshare -m --propagation private "$0" "$@" && exit 0 || exit $?
-fi
+. "$(dirname "$0")/start-lib.sh"
 
 dir=$(mktemp -d)
 device=
