@@ -4,10 +4,10 @@
  * parts, failures, bio-based devices; on four CPUs with a file each; cut off, and with losses. What
  * is told must be the truth, to the nanosecond, and no byte may come or go.
  */
+#include "dice.h"
 #include "track_run.h"
 
 #include <stdio.h>
-#include <time.h>
 
 enum {
 	SLOTS = 48, /* places of the disk where one thing goes on at a time */
@@ -38,24 +38,10 @@ static struct trace_record events[EVENTS];
 static size_t n_events;
 static struct truth truths[LIVES + BIOS_MAX];
 static size_t n_truths;
-static unsigned short dice[3];
-
-static unsigned roll(unsigned n)
-{
-	return (unsigned)(nrand48(dice) % n);
-}
 
 static void start(void)
 {
-	unsigned seed = (unsigned)time(NULL) ^ (unsigned)clock();
-
-	if (getenv("BLKBOX_TEST_SEED"))
-		seed = (unsigned)strtoul(getenv("BLKBOX_TEST_SEED"), NULL, 10);
-	printf("BLKBOX_TEST_SEED=%u\n", seed);
-	fflush(stdout);
-	dice[0] = (unsigned short)seed;
-	dice[1] = (unsigned short)(seed >> 16);
-	dice[2] = 0x330e;
+	dice_seed();
 	run = (struct run){0};
 	n_events = n_truths = 0;
 }

@@ -3,29 +3,14 @@
  * Events without any sense: what a damaged file, a filter of the kernel's or a bug there makes. No
  * figure can be right, but every I/O that begins ends once, and nothing else happens.
  */
+#include "dice.h"
 #include "track_run.h"
 
-#include <stdio.h>
-#include <time.h>
-
 static struct run run;
-static unsigned short dice[3];
-
-static unsigned roll(unsigned n)
-{
-	return (unsigned)(nrand48(dice) % n);
-}
 
 static void set_up(void)
 {
-	unsigned seed = (unsigned)time(NULL) ^ (unsigned)clock();
-
-	if (getenv("BLKBOX_TEST_SEED"))
-		seed = (unsigned)strtoul(getenv("BLKBOX_TEST_SEED"), NULL, 10);
-	printf("BLKBOX_TEST_SEED=%u\n", seed);
-	fflush(stdout);
-	dice[0] = (unsigned short)seed;
-	dice[1] = (unsigned short)(seed >> 16);
+	dice_seed();
 	run = (struct run){0};
 }
 
