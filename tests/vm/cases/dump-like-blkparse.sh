@@ -49,15 +49,16 @@ compare "$PWD/old/$null" "$PWD/old/$disk" --
 expect_eq 'comparisons with blkparse' 7 "$compared"
 
 # The log itself, in the kernel's own protocol. v1 has no words for write-zeroes: they are plain writes in it.
-"$BLKBOX" dump mixed.blkbox | sed -E 's/  WZ /   W /; s/ WZS /  WS /; s/ WZFS / WFS /' >of-log
+"$BLKBOX" dump mixed.blkbox >of-log-as-it-is
+sed -E 's/  WZ /   W /; s/ WZS /  WS /; s/ WZFS / WFS /' of-log-as-it-is >of-log
 "$BLKBOX" dump "old/$null" "old/$disk" >of-files
-diff of-log of-files | head -n 20
+diff of-log of-files | sed '21,$d' || true
 cmp of-log of-files || fail 'the log and its files differ'
 "$BLKBOX" dump -q -f '%a\n' mixed.blkbox | sort | uniq -c
 for needed in ' Q +D' ' A +WS? ' ' P +N' ' X +' ' D +FN' ' [QD] +WFS' ' M '; do
     grep -qE "$needed" of-log || fail "the workload has no $needed"
 done
-! has_v2 || "$BLKBOX" dump mixed.blkbox | grep -q ' WZ' || fail 'no write-zeroes'
+! has_v2 || grep -q ' WZ' of-log-as-it-is || fail 'no write-zeroes'
 [[ $(cut -c 9-10 of-log | grep -E '^ [01]' | sort -u | wc -l) -ge 2 ]] || fail 'not two CPUs'
 
 # btt counts the same requests with data (the parts of a split as Qs, too), and fio replays what was queued.
