@@ -130,11 +130,10 @@ static bool has_number(const uint32_t *numbers, size_t n, uint32_t number)
 	return !n;
 }
 
-static bool passes_device(const struct filter *filter, const struct merge_item *item)
+static bool passes_device(const struct filter *filter, uint32_t tag, uint32_t device)
 {
 	for (size_t i = 0; i < filter->n_resolved; i++) {
-		if (filter->resolved[i].device == item->event.device &&
-		    filter->resolved[i].tag == item->tag)
+		if (filter->resolved[i].device == device && filter->resolved[i].tag == tag)
 			return true;
 	}
 	return !filter->n_devices;
@@ -209,11 +208,18 @@ bool filter_passes(const struct filter *filter, const struct merge_item *item, c
 	if (filter->has_bytes &&
 	    (event->bytes < filter->min_bytes || event->bytes > filter->max_bytes))
 		return false;
-	return passes_device(filter, item) &&
+	return passes_device(filter, item->tag, event->device) &&
 	       has_number(filter->cpus, filter->n_cpus, event->cpu) &&
 	       has_number(filter->pids, filter->n_pids, event->pid) &&
 	       passes_action(filter, event) && passes_sectors(filter, event) &&
 	       passes_comm(filter, comm);
+}
+
+bool filter_passes_moment(const struct filter *filter, uint32_t tag, uint32_t device,
+			  uint64_t time_ns)
+{
+	return !is_before(filter, tag, time_ns) && !is_behind(filter, tag, time_ns) &&
+	       passes_device(filter, tag, device);
 }
 
 bool filter_passes_loss(const struct filter *filter, const struct recording_loss *loss)

@@ -60,6 +60,10 @@ int filter_resolve_on(struct filter *filter, const struct recording_info *info,
 /** @comm: the process's name, NULL = unknown */
 bool filter_passes(const struct filter *filter, const struct merge_item *item, const char *comm);
 
+/** True unless the device or the time is filtered out: of what is a device's, not a process's. */
+bool filter_passes_moment(const struct filter *filter, uint32_t tag, uint32_t device,
+			  uint64_t time_ns);
+
 /** True unless the device, the CPU or the times of the loss are filtered out. */
 bool filter_passes_loss(const struct filter *filter, const struct recording_loss *loss);
 

@@ -1,117 +1,94 @@
 /* SPDX-License-Identifier: MIT */
 #include "ios.h"
 
-#include "track.h"
+#include "filter_io.h"
+#include "gaps.h"
 
 struct ios {
 	struct track *track;
-	struct io *done; /* where the next one goes; NULL = none is expected */
-	bool has_done;
-	uint64_t lost_issues;
-	uint64_t lost_completions;
-	uint64_t inverted;
-	uint64_t in_flight;
+	struct gaps *gaps;
+	const struct ios_ops *ops;
+	void *context;
+	const struct recording *recording;
+	const struct filter *filter;
+	struct ios_counts counts;
 };
 
-static int take(struct ios *ios, const struct track_io *from)
+static bool passes(const struct ios *ios, const struct track_io *io)
 {
-	ios->inverted += from->inverted;
-	ios->has_done = true;
-	*ios->done = (struct io){
-		.tag = from->tag,
-		.device = from->device,
-		.sector = from->sector == UINT64_MAX ? 0 : from->sector,
-		.bytes = (uint32_t)from->bytes,
-		.categories = from->categories,
-		.operation = from->operation,
-		.pid = from->owner.pid,
-		.cpu = from->owner.cpu,
-		.cgroup_id = from->owner.cgroup_id,
-		.queued_ns = from->times.queued_ns,
-		.issued_ns = from->times.issued_ns,
-		.completed_ns = from->times.completed_ns,
-		.error = from->error,
-		.requeues = from->requeues,
-	};
-	return 0;
-}
-
-static int issued(void *context, const struct track_io *request, bool again)
-{
-	struct ios *ios = context;
-
-	(void)again;
-	ios->in_flight += request->operation != OPERATION_PASSTHROUGH;
-	return 0;
-}
-
-static int requeued(void *context, const struct track_io *request)
-{
-	struct ios *ios = context;
-
-	ios->in_flight -= request->operation != OPERATION_PASSTHROUGH;
-	return 0;
+	return filter_passes_io(ios->filter, ios->recording, io);
 }
 
 static int request(void *context, const struct track_io *request)
 {
 	struct ios *ios = context;
 
-	if (request->operation == OPERATION_PASSTHROUGH)
-		return 0;
-	ios->in_flight--;
-	return take(context, request);
+	return passes(ios, request) ? ios->ops->request(ios->context, request) : 0;
 }
 
-/* Those with an issue come as requests. */
 static int io(void *context, const struct track_io *io)
 {
-	if (io->times.issued_ns || (io->operation == OPERATION_FLUSH && !io->bio_based))
+	struct ios *ios = context;
+
+	if (!passes(ios, io))
 		return 0;
-	return take(context, io);
+	ios->counts.touched_ios += io->touched;
+	ios->counts.inverted_ios += io->inverted;
+	return ios->ops->io(ios->context, io);
 }
 
 static int request_ended(void *context, const struct track_io *request, enum track_end end)
 {
 	struct ios *ios = context;
 
-	if (request->operation == OPERATION_PASSTHROUGH)
+	if (!passes(ios, request))
 		return 0;
-	ios->in_flight--;
-	ios->lost_issues += end != TRACK_END_IN_FLIGHT;
+	if (end == TRACK_END_IN_FLIGHT)
+		ios->counts.in_flight_at_end++;
+	else
+		ios->counts.unmatched_issues++;
 	return 0;
 }
 
 static int stray(void *context, const struct merge_item *item, enum track_stray stray)
 {
 	struct ios *ios = context;
+	struct track_io io = filter_io_of(item);
 
-	if (!(item->event.categories & BLKBOX_CAT_PC))
-		ios->lost_completions += stray != TRACK_STRAY_FLUSH;
+	ios->counts.unmatched_completions += stray != TRACK_STRAY_FLUSH && passes(ios, &io);
 	return 0;
 }
 
-static const struct track_ops ops = {
-	.issued = issued,
-	.requeued = requeued,
+static const struct track_ops track_ops = {
 	.request = request,
 	.io = io,
 	.request_ended = request_ended,
 	.stray = stray,
 };
 
-int ios_create(struct ios **ret)
+int ios_create(const struct ios_ops *ops, void *context, const struct recording *recording,
+	       const struct filter *filter, struct ios **ret)
 {
-	struct ios *ios = calloc(1, sizeof(*ios));
+	_cleanup_(cleanup_ios_destroy) struct ios *ios = calloc(1, sizeof(*ios));
+	const struct recording_device *devices;
+	const struct recording_loss *losses;
+	size_t n_losses = recording_losses(recording, &losses);
+	int r;
 
 	if (!ios)
 		return -ENOMEM;
-	if (track_create(&ops, ios, &ios->track) < 0) {
-		free(ios);
-		return -ENOMEM;
-	}
-	*ret = ios;
-	return 0;
+	ios->ops = ops;
+	ios->context = context;
+	ios->recording = recording;
+	ios->filter = filter;
+	r = gaps_create(recording_devices(recording, &devices), &ios->gaps);
+	if (r == 0)
+		r = track_create(&track_ops, ios, &ios->track);
+	if (r == 0)
+		r = track_set_losses(ios->track, losses, n_losses);
+	if (r == 0)
+		*ret = take_ptr(ios);
+	return r;
 }
 
 void ios_destroy(struct ios *ios)
@@ -119,37 +96,34 @@ void ios_destroy(struct ios *ios)
 	if (!ios)
 		return;
 	track_destroy(ios->track);
+	gaps_destroy(ios->gaps);
 	free(ios);
 }
 
-int ios_event(struct ios *ios, const struct merge_item *item, struct io *ret)
+int ios_event(struct ios *ios, const struct merge_item *item)
 {
-	int r;
+	size_t place = recording_device_place(ios->recording, item->tag, item->event.device);
+	struct gap gap;
+	int r = gaps_event(ios->gaps, place, item, &gap);
 
-	ios->done = ret;
-	ios->has_done = false;
-	r = track_event(ios->track, item);
-	return r < 0 ? r : ios->has_done;
+	/* A loss that is dated better is known already. */
+	if (r > 0 && gap.missing > 0 &&
+	    !track_touched(ios->track, item->tag, item->event.device, gap.since_ns))
+		r = track_gap(ios->track, item);
+	return r < 0 ? r : track_event(ios->track, item);
+}
+
+int ios_finish(struct ios *ios)
+{
+	return track_finish(ios->track);
+}
+
+const struct ios_counts *ios_counts(const struct ios *ios)
+{
+	return &ios->counts;
 }
 
 uint64_t ios_depth(const struct ios *ios, uint32_t tag, uint32_t device)
 {
 	return track_depth(ios->track, tag, device).issued;
-}
-
-void ios_unmatched(struct ios *ios, uint64_t *ret_issues, uint64_t *ret_completions)
-{
-	track_settle(ios->track);
-	*ret_issues = ios->lost_issues;
-	*ret_completions = ios->lost_completions;
-}
-
-uint64_t ios_in_flight(const struct ios *ios)
-{
-	return ios->in_flight;
-}
-
-uint64_t ios_inverted(const struct ios *ios)
-{
-	return ios->inverted;
 }

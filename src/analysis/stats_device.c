@@ -37,8 +37,7 @@ int devices_create(struct stats *stats)
 	int r = 0;
 
 	result->devices = calloc(n + 1, sizeof(*result->devices));
-	stats->states = calloc(n + 1, sizeof(*stats->states));
-	if (!result->devices || !stats->states)
+	if (!result->devices || gaps_create(n, &stats->gaps) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < n && r == 0; i++) {
 		struct stats_device *device = &result->devices[i];
@@ -74,10 +73,9 @@ void devices_destroy(struct stats *stats)
 		histogram_deinit(&device->plugs.timer_requests);
 		histogram_deinit(&device->depth.idle_ns);
 		series_deinit(&device->series);
-		free(stats->states[i].sequences);
 	}
 	free(stats->result.devices);
-	free(stats->states);
+	gaps_destroy(stats->gaps);
 }
 
 struct stats_device *device_of(struct stats *stats, uint32_t tag, uint32_t number)
@@ -250,48 +248,22 @@ void plugs_finish(struct stats *stats)
 	}
 }
 
-static int make_room(struct device_state *state, size_t n)
-{
-	struct cpu_sequence *sequences;
-
-	if (n <= state->n_sequences)
-		return 0;
-	sequences = reallocarray(state->sequences, n, sizeof(*sequences));
-	if (!sequences)
-		return -ENOMEM;
-	memset(sequences + state->n_sequences, 0, (n - state->n_sequences) * sizeof(*sequences));
-	state->sequences = sequences;
-	state->n_sequences = n;
-	return 0;
-}
-
 int device_sequence(struct stats *stats, struct stats_device *device, const struct merge_item *item)
 {
-	struct device_state *state = &stats->states[device - stats->result.devices];
-	const struct blkbox_event *event = &item->event;
-	struct cpu_sequence *cpu, before;
-	int32_t step;
+	struct gap gap;
+	int r = gaps_event(stats->gaps, (size_t)(device - stats->result.devices), item, &gap);
 
-	/* Older kernels leave no gap when they lose events. */
-	if (event->protocol != 2 || event->cpu >= CPUS_MAX)
-		return 0;
-	if (make_room(state, event->cpu + 1) < 0)
-		return -ENOMEM;
-	cpu = &state->sequences[event->cpu];
-	before = *cpu;
-	step = (int32_t)(event->sequence - before.last);
-	if (before.last && step <= 0) {
+	if (r <= 0)
+		return r;
+	if (gap.missing < 0) {
 		/* It came late: the gap was none. */
-		device->gap_events -= device->gap_events && step < 0;
+		device->gap_events -= device->gap_events != 0;
 		return 0;
 	}
-	*cpu = (struct cpu_sequence){event->sequence, event->time_ns};
-	if (!before.last || step == 1)
-		return 0;
 	device->gaps++;
-	device->gap_events += (uint32_t)step - 1;
+	device->gap_events += (uint64_t)gap.missing;
 	/* A loss that is dated better is known already. */
-	if (track_touched(stats->track, item->tag, event->device, before.last_ns))
+	if (track_touched(stats->track, item->tag, item->event.device, gap.since_ns))
 		return 0;
 	return track_gap(stats->track, item);
 }

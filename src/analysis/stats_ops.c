@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What each thing that track tells adds to the figures. */
+#include "filter_io.h"
 #include "stats_private.h"
 
 #include <string.h>
@@ -9,32 +10,9 @@ static uint64_t begin_of(const struct track_io *io)
 	return io->times.queued_ns ? io->times.queued_ns : io->times.first_issued_ns;
 }
 
-/* The filter is made for events: the I/O as its queue event, by its owner. */
 static bool passes(const struct stats *stats, const struct track_io *io)
 {
-	const struct filter *filter = stats->options.filter;
-	struct merge_item item = {
-		.tag = io->tag,
-		.event =
-			{
-				.time_ns = begin_of(io) ? begin_of(io) : io->owner.time_ns,
-				.sector = io->sector,
-				.bytes = (uint32_t)io->bytes,
-				.categories = io->categories,
-				.pid = io->owner.pid,
-				.cpu = io->owner.cpu,
-				.device = io->device,
-				.action = BLKBOX_QUEUE,
-			},
-	};
-	const char *comm = NULL;
-
-	if (!filter || !filter_is_set(filter))
-		return true;
-	if (filter_needs_comm(filter))
-		comm = recording_comm(stats->recording, io->tag, io->owner.pid, io->owner.cpu,
-				      io->owner.time_ns);
-	return filter_passes(filter, &item, comm);
+	return filter_passes_io(stats->options.filter, stats->recording, io);
 }
 
 /* Without what a filter holds back: nothing is in @ret then. */
@@ -339,16 +317,7 @@ static int request_ended(void *context, const struct track_io *request, enum tra
 
 static int stray(void *context, const struct merge_item *item, enum track_stray stray)
 {
-	const struct blkbox_event *event = &item->event;
-	const struct track_io io = {
-		.tag = item->tag,
-		.device = event->device,
-		.sector = event->sector,
-		.bytes = event->bytes,
-		.categories = event->categories,
-		.operation = operation_of(event),
-		.owner = {event->pid, event->cpu, event->cgroup_id, event->time_ns, false},
-	};
+	const struct track_io io = filter_io_of(item);
 	struct stats_group *group;
 	int r = find_operation(context, &io, &group);
 

@@ -6,6 +6,7 @@
 #ifndef BLKBOX_ANALYSIS_STATS_PRIVATE_H
 #define BLKBOX_ANALYSIS_STATS_PRIVATE_H
 
+#include "gaps.h"
 #include "stats.h"
 
 #include <uthash.h>
@@ -42,16 +43,6 @@ struct plug {
 	UT_hash_handle hh;
 };
 
-struct cpu_sequence {
-	uint32_t last;
-	uint64_t last_ns;
-};
-
-struct device_state {
-	struct cpu_sequence *sequences; /* by CPU */
-	size_t n_sequences;
-};
-
 /* All that one I/O counts in. */
 struct group_list {
 	struct stats_group *groups[5]; /* the device's operation comes first */
@@ -63,14 +54,13 @@ struct stats {
 	const struct recording *recording;
 	struct track *track;
 	struct stats_result result;
-	struct device_state *states; /* beside result.devices */
+	struct gaps *gaps; /* by places of result.devices */
 	size_t last_device;
 	struct group_set sizes, processes, cgroups, cpus;
 	struct plug *plugs;
 };
 
 enum {
-	CPUS_MAX = 8192,
 	PLUGS_MAX = 64 << 10,
 };
 

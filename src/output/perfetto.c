@@ -7,6 +7,7 @@
 #include "json.h"
 #include "wire.h"
 
+#include <inttypes.h>
 #include <uthash.h>
 
 /* Nobody looks at more; what a hand-made recording has beyond must only not take hours. */
@@ -93,9 +94,9 @@ static bool ends_before(const void *context, uint32_t a, uint32_t b)
 	return track->lane_ends_ns[a] < track->lane_ends_ns[b];
 }
 
-static struct track *find_track(struct perfetto_sink *p, const struct io *io)
+static struct track *find_track(struct perfetto_sink *p, const struct track_io *io)
 {
-	struct track_key key = {io->tag, io->device, io->pid};
+	struct track_key key = {io->tag, io->device, io->owner.pid};
 	struct track *track;
 
 	HASH_FIND(hh, p->tracks, &key, sizeof(key), track);
@@ -132,8 +133,8 @@ static int add_lane(struct perfetto_sink *p, struct track *track, const char *co
 
 /* A lane that was free when the I/O began, and is not from now on. I/Os come in order of their
  * ends. */
-static int take_lane(struct perfetto_sink *p, struct track *track, const struct io *io,
-		     uint64_t begin_ns, const char *comm, uint32_t *ret)
+static int take_lane(struct perfetto_sink *p, struct track *track, uint64_t begin_ns,
+		     uint64_t end_ns, const char *comm, uint32_t *ret)
 {
 	uint32_t lane = 0;
 
@@ -150,40 +151,45 @@ static int take_lane(struct perfetto_sink *p, struct track *track, const struct 
 			return r;
 		lane = track->n_lanes - 1;
 	}
-	track->lane_ends_ns[lane] = io->completed_ns;
+	track->lane_ends_ns[lane] = end_ns;
 	if (lane >= LANES_LOOKED_AT)
 		heap_top_changed(&track->crowd);
 	*ret = lane;
 	return 0;
 }
 
-static void put_details(struct perfetto_sink *p, const struct io *io, uint64_t latency_ns)
+static void put_details(struct perfetto_sink *p, const struct track_io *io, uint64_t latency_ns)
 {
 	json_object_begin(&p->json, "args");
-	json_u64(&p->json, "sector", io->sector);
+	if (io->sector != UINT64_MAX)
+		json_u64(&p->json, "sector", io->sector);
 	json_u64(&p->json, "bytes", io->bytes);
 	json_u64(&p->json, "latency_ns", latency_ns);
-	if (io->queued_ns && io->issued_ns >= io->queued_ns)
-		json_u64(&p->json, "queue_to_issue_ns", io->issued_ns - io->queued_ns);
+	if (io->times.queued_ns && io->times.issued_ns >= io->times.queued_ns)
+		json_u64(&p->json, "queue_to_issue_ns", io->times.issued_ns - io->times.queued_ns);
 	if (io->error)
 		json_i64(&p->json, "error", io->error);
 	if (io->requeues)
 		json_u64(&p->json, "requeues", io->requeues);
+	if (!io_is_measured(io))
+		json_bool(&p->json, "uncertain", true);
 	json_object_end(&p->json);
 }
 
-static int put_io(struct perfetto_sink *p, const struct io *io)
+static int put_slice(struct perfetto_sink *p, const struct track_io *io, uint64_t begin_ns)
 {
-	uint64_t begin_ns = io->issued_ns ? io->issued_ns : io->queued_ns;
-	const char *comm = p->scene->comm(p->scene->context, io->tag, io->pid, io->cpu, begin_ns);
-	uint64_t latency_ns = io_latency_ns(io);
+	const struct track_owner *owner = &io->owner;
+	const char *comm =
+		p->scene->comm(p->scene->context, io->tag, owner->pid, owner->cpu, owner->time_ns);
+	uint64_t end_ns = io->times.completed_ns;
+	uint64_t latency_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
 	struct track *track = find_track(p, io);
 	char name[64];
 	uint32_t lane;
 
-	if (!track || take_lane(p, track, io, begin_ns, comm, &lane) < 0)
+	if (!track || take_lane(p, track, begin_ns, end_ns, comm, &lane) < 0)
 		return -ENOMEM;
-	snprintf(name, sizeof(name), "%s %u KiB", operation_name(io->operation),
+	snprintf(name, sizeof(name), "%s %" PRIu64 " KiB", operation_name(io->operation),
 		 io->bytes / 1024 + (io->bytes % 1024 != 0));
 	begin(p, "X", name, device_process(p, io->tag, io->device));
 	json_u64(&p->json, "tid", track->lane_ids[lane]);
@@ -193,6 +199,20 @@ static int put_io(struct perfetto_sink *p, const struct io *io)
 	json_object_end(&p->json);
 	return 0;
 }
+
+static int keep_request(void *context, const struct track_io *request)
+{
+	return put_slice(context, request, request->times.issued_ns);
+}
+
+/* Bio-based devices have no requests: their slices begin in the queue. */
+static int keep_io(void *context, const struct track_io *io)
+{
+	return io->bio_based && !io->times.issued_ns ? put_slice(context, io, io->times.queued_ns)
+						     : 0;
+}
+
+static const struct ios_ops ios_ops = {.io = keep_io, .request = keep_request};
 
 static void put_depth(struct perfetto_sink *p, const struct merge_item *item)
 {
@@ -220,27 +240,31 @@ static int check(struct perfetto_sink *p, struct why *why)
 	return p->out.error ? why_errno(why, p->out.error, "cannot write the trace") : 0;
 }
 
-static int perfetto_event(struct sink *sink, const struct merge_item *item, struct why *why)
+/* A slice is an I/O's, which the filter judges whole; the depth is the device's, of all I/Os. */
+static int perfetto_left_out(struct sink *sink, const struct merge_item *item, struct why *why)
 {
 	struct perfetto_sink *p = (struct perfetto_sink *)sink;
 	const struct blkbox_event *event = &item->event;
-	struct io io;
-	int r;
 
-	if (blkbox_event_is_note(event)) {
-		if (event->action == BLKBOX_NOTE_MESSAGE)
-			put_note(p, item);
-		return check(p, why);
-	}
-	r = ios_event(p->ios, item, &io);
-	if (r > 0)
-		r = put_io(p, &io);
-	if (r < 0)
-		return why_set(why, r, "no memory");
-	if (event->action == BLKBOX_ISSUE || event->action == BLKBOX_COMPLETE ||
-	    event->action == BLKBOX_REQUEUE)
+	if (blkbox_event_is_note(event))
+		return 0;
+	if (ios_event(p->ios, item) < 0)
+		return why_set(why, -ENOMEM, "no memory");
+	if ((event->action == BLKBOX_ISSUE || event->action == BLKBOX_COMPLETE ||
+	     event->action == BLKBOX_REQUEUE) &&
+	    (!p->scene->filter ||
+	     filter_passes_moment(p->scene->filter, item->tag, event->device, event->time_ns)))
 		put_depth(p, item);
 	return check(p, why);
+}
+
+static int perfetto_event(struct sink *sink, const struct merge_item *item, struct why *why)
+{
+	struct perfetto_sink *p = (struct perfetto_sink *)sink;
+
+	if (blkbox_event_is_note(&item->event) && item->event.action == BLKBOX_NOTE_MESSAGE)
+		put_note(p, item);
+	return perfetto_left_out(sink, item, why);
 }
 
 static void put_losses(struct perfetto_sink *p)
@@ -263,16 +287,17 @@ static void put_losses(struct perfetto_sink *p)
 }
 
 /* What has no slice, and slices without a length. */
+/* What has no slice, and slices whose length is not to be trusted. */
 static void put_unmatched(struct perfetto_sink *p)
 {
-	uint64_t issues, completions;
+	const struct ios_counts *counts = ios_counts(p->ios);
 
-	ios_unmatched(p->ios, &issues, &completions);
 	json_object_begin(&p->json, "otherData");
-	json_u64(&p->json, "unmatched_issues", issues);
-	json_u64(&p->json, "unmatched_completions", completions);
-	json_u64(&p->json, "in_flight_at_end", ios_in_flight(p->ios));
-	json_u64(&p->json, "inverted_ios", ios_inverted(p->ios));
+	json_u64(&p->json, "unmatched_issues", counts->unmatched_issues);
+	json_u64(&p->json, "unmatched_completions", counts->unmatched_completions);
+	json_u64(&p->json, "in_flight_at_end", counts->in_flight_at_end);
+	json_u64(&p->json, "touched_ios", counts->touched_ios);
+	json_u64(&p->json, "inverted_ios", counts->inverted_ios);
 	json_object_end(&p->json);
 }
 
@@ -280,6 +305,8 @@ static int perfetto_finish(struct sink *sink, struct why *why)
 {
 	struct perfetto_sink *p = (struct perfetto_sink *)sink;
 
+	if (ios_finish(p->ios) < 0)
+		return why_set(why, -ENOMEM, "no memory");
 	put_losses(p);
 	json_array_end(&p->json);
 	put_unmatched(p);
@@ -308,6 +335,7 @@ static void perfetto_destroy(struct sink *sink)
 
 static const struct sink_ops perfetto_ops = {
 	.event = perfetto_event,
+	.left_out = perfetto_left_out,
 	.finish = perfetto_finish,
 	.destroy = perfetto_destroy,
 };
@@ -324,7 +352,8 @@ int perfetto_sink_create(int fd, const struct scene *scene, const struct recordi
 	p->sink.ops = &perfetto_ops;
 	p->scene = scene;
 	p->recording = recording;
-	if (out_init(&p->out, fd, OUT_BUFFER_BYTES) < 0 || ios_create(&p->ios) < 0) {
+	if (out_init(&p->out, fd, OUT_BUFFER_BYTES) < 0 ||
+	    ios_create(&ios_ops, p, recording, scene->filter, &p->ios) < 0) {
 		perfetto_destroy(&p->sink);
 		return -ENOMEM;
 	}

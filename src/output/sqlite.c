@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sqlite.h"
 
-#include "escape.h"
-#include "ios.h"
-#include "wire.h"
-
-#include <sqlite3.h>
-#include <uthash.h>
+#include "sqlite_private.h"
 
 static const char schema[] =
 	"PRAGMA journal_mode=OFF;"
@@ -25,8 +20,13 @@ static const char schema[] =
 	" from_device TEXT, from_sector INTEGER, text TEXT);"
 	"CREATE TABLE ios (id INTEGER PRIMARY KEY, device INTEGER REFERENCES devices,"
 	" process INTEGER REFERENCES processes, pid INTEGER, operation TEXT, sector INTEGER,"
-	" bytes INTEGER, queued_ns INTEGER, issued_ns INTEGER, completed_ns INTEGER,"
-	" latency_ns INTEGER, error INTEGER, requeues INTEGER, cgroup_id INTEGER);"
+	" bytes INTEGER, owner TEXT, queued_ns INTEGER, issued_ns INTEGER, completed_ns INTEGER,"
+	" latency_ns INTEGER, device_ns INTEGER, error INTEGER, requeues INTEGER,"
+	" requests INTEGER, cgroup_id INTEGER);"
+	"CREATE TABLE requests (id INTEGER PRIMARY KEY, device INTEGER REFERENCES devices,"
+	" process INTEGER REFERENCES processes, pid INTEGER, operation TEXT, sector INTEGER,"
+	" bytes INTEGER, issued_ns INTEGER, completed_ns INTEGER, latency_ns INTEGER,"
+	" error INTEGER, requeues INTEGER, ios INTEGER);"
 	"CREATE TABLE losses (id INTEGER PRIMARY KEY, recording INTEGER, device INTEGER,"
 	" cpu INTEGER, from_ns INTEGER, to_ns INTEGER, count INTEGER);";
 
@@ -34,18 +34,27 @@ static const char schema[] =
 static const char finish[] =
 	"CREATE INDEX events_by_time ON events (time_ns);"
 	"CREATE INDEX events_by_place ON events (device, sector);"
-	"CREATE INDEX ios_by_time ON ios (device, issued_ns);"
+	"CREATE INDEX ios_by_time ON ios (device, completed_ns);"
 	"CREATE INDEX ios_by_process ON ios (process);"
 	"CREATE INDEX ios_by_latency ON ios (latency_ns);"
+	"CREATE INDEX requests_by_time ON requests (device, issued_ns);"
 	"CREATE VIEW slowest_ios AS SELECT d.name AS device, p.name AS process, i.pid,"
 	" i.operation, i.sector, i.bytes, i.latency_ns / 1e6 AS latency_ms,"
-	" (i.issued_ns - m.value) / 1e9 AS issued_s, i.error FROM ios i"
+	" i.device_ns / 1e6 AS device_ms, (coalesce(i.queued_ns, i.issued_ns) - m.value) / 1e9"
+	" AS queued_s FROM ios i JOIN devices d ON d.id = i.device LEFT JOIN processes p"
+	" ON p.id = i.process JOIN meta m ON m.key = 'start_ns' WHERE i.error = 0 AND"
+	" i.latency_ns IS NOT NULL AND i.operation != 'passthrough'"
+	" ORDER BY i.latency_ns DESC;"
+	"CREATE VIEW failed_ios AS SELECT d.name AS device, p.name AS process, i.pid,"
+	" i.operation, i.sector, i.bytes, i.error, i.latency_ns / 1e6 AS latency_ms,"
+	" (i.completed_ns - m.value) / 1e9 AS completed_s FROM ios i"
 	" JOIN devices d ON d.id = i.device LEFT JOIN processes p ON p.id = i.process"
-	" JOIN meta m ON m.key = 'start_ns' ORDER BY i.latency_ns DESC;"
-	"CREATE VIEW process_totals AS SELECT p.name AS process, i.operation, count(*) AS ios,"
-	" sum(i.bytes) AS bytes, avg(i.latency_ns) / 1e6 AS mean_ms, max(i.latency_ns) / 1e6 AS"
-	" max_ms, sum(i.error != 0) AS errors FROM ios i LEFT JOIN processes p"
-	" ON p.id = i.process GROUP BY p.name, i.operation ORDER BY sum(i.bytes) DESC;"
+	" JOIN meta m ON m.key = 'start_ns' WHERE i.error != 0 ORDER BY i.completed_ns;"
+	"CREATE VIEW process_totals AS SELECT p.name AS process, i.owner, i.operation,"
+	" count(*) AS ios, sum(i.bytes) AS bytes, sum(i.latency_ns) / 1e6 AS waited_ms,"
+	" avg(i.latency_ns) / 1e6 AS mean_ms, max(i.latency_ns) / 1e6 AS max_ms,"
+	" sum(i.error != 0) AS errors FROM ios i LEFT JOIN processes p ON p.id = i.process"
+	" GROUP BY p.name, i.owner, i.operation ORDER BY sum(i.bytes) DESC;"
 	"CREATE VIEW per_second AS SELECT d.name AS device, (i.completed_ns - m.value)"
 	" / 1000000000 AS second, i.operation, count(*) AS ios, sum(i.bytes) AS bytes,"
 	" avg(i.latency_ns) / 1e6 AS mean_ms, max(i.latency_ns) / 1e6 AS max_ms FROM ios i"
@@ -53,48 +62,17 @@ static const char finish[] =
 	" GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;"
 	"COMMIT;";
 
-enum insert {
-	INSERT_META,
-	INSERT_DEVICE,
-	INSERT_PROCESS,
-	INSERT_EVENT,
-	INSERT_IO,
-	INSERT_LOSS,
-	INSERTS
-};
-
 static const char *const inserts[] = {
 	[INSERT_META] = "INSERT INTO meta VALUES (?,?)",
 	[INSERT_DEVICE] = "INSERT INTO devices VALUES (?,?,?,?,?,?,?)",
 	[INSERT_PROCESS] = "INSERT INTO processes VALUES (?,?,?,?)",
 	[INSERT_EVENT] = "INSERT INTO events VALUES (NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-	[INSERT_IO] = "INSERT INTO ios VALUES (NULL,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	[INSERT_IO] = "INSERT INTO ios VALUES (NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	[INSERT_REQUEST] = "INSERT INTO requests VALUES (NULL,?,?,?,?,?,?,?,?,?,?,?,?)",
 	[INSERT_LOSS] = "INSERT INTO losses VALUES (NULL,?,?,?,?,?,?)",
 };
 
-/* A thread under one of its names: a row of processes. */
-struct process_key {
-	uint32_t tag, pid;
-	char comm[NAMES_COMM_BYTES];
-};
-
-struct process {
-	struct process_key key;
-	int64_t id;
-	UT_hash_handle hh;
-};
-
-struct sqlite_sink {
-	struct sink sink;
-	sqlite3 *db;
-	sqlite3_stmt *statements[INSERTS];
-	const struct scene *scene;
-	const struct recording *recording;
-	struct ios *ios;
-	struct process *processes;
-};
-
-static int say(struct sqlite_sink *s, struct why *why)
+int sqlite_say(struct sqlite_sink *s, struct why *why)
 {
 	int code = sqlite3_errcode(s->db);
 	int error = code == SQLITE_FULL ? -ENOSPC : code == SQLITE_NOMEM ? -ENOMEM : -EIO;
@@ -102,246 +80,92 @@ static int say(struct sqlite_sink *s, struct why *why)
 	return why_set(why, error, "cannot write the database: %s", sqlite3_errmsg(s->db));
 }
 
-/* Binds in the order of calls. */
-struct binder {
-	sqlite3_stmt *statement;
-	int n;
-};
-
-static void bind_number(struct binder *b, uint64_t number)
-{
-	/* SQLite's integers have a sign; ~0 is the kernel's word for no place. */
-	if (number > INT64_MAX)
-		sqlite3_bind_null(b->statement, ++b->n);
-	else
-		sqlite3_bind_int64(b->statement, ++b->n, (int64_t)number);
-}
-
-static void bind_signed(struct binder *b, int64_t number)
-{
-	sqlite3_bind_int64(b->statement, ++b->n, number);
-}
-
-static void bind_null(struct binder *b)
-{
-	sqlite3_bind_null(b->statement, ++b->n);
-}
-
-static void bind_time(struct binder *b, uint64_t ns)
-{
-	if (ns)
-		bind_number(b, ns);
-	else
-		bind_null(b);
-}
-
-static void bind_text(struct binder *b, const char *text)
-{
-	sqlite3_bind_text(b->statement, ++b->n, text, text ? -1 : 0, SQLITE_TRANSIENT);
-}
-
-static struct binder start(struct sqlite_sink *s, enum insert insert)
-{
-	return (struct binder){.statement = s->statements[insert]};
-}
-
-static int insert(struct sqlite_sink *s, struct binder *b, struct why *why)
+int sqlite_step(struct sqlite_sink *s, struct binder *b, struct why *why)
 {
 	int r = sqlite3_step(b->statement);
 
 	sqlite3_reset(b->statement);
-	return r == SQLITE_DONE ? 0 : say(s, why);
+	return r == SQLITE_DONE ? 0 : sqlite_say(s, why);
 }
 
-static int64_t device_id(const struct sqlite_sink *s, uint32_t tag, uint32_t device)
+static int keep_io(void *context, const struct track_io *io)
 {
-	const struct recording_device *devices;
-	size_t n = recording_devices(s->recording, &devices);
+	struct sqlite_sink *s = context;
 
-	for (size_t i = 0; i < n; i++) {
-		if (devices[i].tag == tag && devices[i].device == device)
-			return (int64_t)i + 1;
-	}
-	return 0;
+	return sqlite_put_io(s, io, s->why);
 }
 
-/* The row of a thread's name; a new one if it is new. *@ret 0: the name is not known. */
-static int process_id(struct sqlite_sink *s, uint32_t tag, uint32_t pid, uint32_t cpu,
-		      uint64_t time_ns, int64_t *ret, struct why *why)
+static int keep_request(void *context, const struct track_io *request)
 {
-	const char *comm = s->scene->comm(s->scene->context, tag, pid, cpu, time_ns);
-	char escaped[ESCAPE_FACTOR * NAMES_COMM_BYTES + 1];
-	struct process_key key = {.tag = tag, .pid = pid};
-	struct process *process;
-	struct binder b;
+	struct sqlite_sink *s = context;
 
-	*ret = 0;
-	if (!comm)
+	return sqlite_put_request(s, request, s->why);
+}
+
+static const struct ios_ops ios_ops = {.io = keep_io, .request = keep_request};
+
+/* The table of events is filtered event by event, those of I/Os I/O by I/O. */
+static int sqlite_left_out(struct sink *sink, const struct merge_item *item, struct why *why)
+{
+	struct sqlite_sink *s = (struct sqlite_sink *)sink;
+	int r;
+
+	if (blkbox_event_is_note(&item->event))
 		return 0;
-	memcpy(key.comm, comm, strnlen(comm, NAMES_COMM_BYTES));
-	HASH_FIND(hh, s->processes, &key, sizeof(key), process);
-	if (process) {
-		*ret = process->id;
-		return 0;
-	}
-	process = calloc(1, sizeof(*process));
-	if (!process)
-		return why_set(why, -ENOMEM, "no memory");
-	process->key = key;
-	process->id = (int64_t)HASH_COUNT(s->processes) + 1;
-	HASH_ADD(hh, s->processes, key, sizeof(process->key), process);
-	escaped[escape_text(escaped, key.comm, strnlen(key.comm, sizeof(key.comm)))] = '\0';
-	b = start(s, INSERT_PROCESS);
-	bind_signed(&b, process->id);
-	bind_number(&b, tag);
-	bind_number(&b, pid);
-	bind_text(&b, escaped);
-	*ret = process->id;
-	return insert(s, &b, why);
-}
-
-static void bind_payload(struct binder *b, const struct blkbox_event *event)
-{
-	char escaped[ESCAPE_FACTOR * 256 + 1];
-	uint32_t from, to;
-	uint64_t value;
-	size_t n;
-
-	if (blkbox_event_is_note(event)) {
-		bind_null(b);
-		bind_null(b);
-		bind_null(b);
-		n = wire_pdu_text(event);
-		escaped[escape_text(escaped, (const char *)event->pdu, n < 256 ? n : 256)] = '\0';
-		bind_text(b, event->action == BLKBOX_NOTE_TIMESTAMP ? NULL : escaped);
-		return;
-	}
-	if ((event->action == BLKBOX_UNPLUG || event->action == BLKBOX_UNPLUG_TIMER ||
-	     event->action == BLKBOX_SPLIT) &&
-	    wire_pdu_u64(event, &value))
-		bind_number(b, value);
-	else
-		bind_null(b);
-	if (event->action == BLKBOX_REMAP && wire_pdu_remap(event, &from, &to, &value)) {
-		snprintf(escaped, sizeof(escaped), "%u:%u", blkbox_device_major(from),
-			 blkbox_device_minor(from));
-		bind_text(b, escaped);
-		bind_number(b, value);
-	} else {
-		bind_null(b);
-		bind_null(b);
-	}
-	bind_null(b);
-}
-
-static int put_event(struct sqlite_sink *s, const struct merge_item *item, struct why *why)
-{
-	const struct blkbox_event *event = &item->event;
-	const char *letters = action_letters(event);
-	bool note = blkbox_event_is_note(event);
-	char number[20], rwbs[RWBS_MAX];
-	int64_t process;
-	struct binder b;
-	int r = process_id(s, item->tag, event->pid, event->cpu, event->time_ns, &process, why);
-
-	if (r < 0)
-		return r;
-	snprintf(number, sizeof(number), "%u", event->action);
-	rwbs_format(event, rwbs);
-	b = start(s, INSERT_EVENT);
-	bind_number(&b, event->time_ns);
-	bind_signed(&b, device_id(s, item->tag, event->device));
-	bind_number(&b, event->cpu);
-	bind_number(&b, event->sequence);
-	bind_time(&b, (uint64_t)process);
-	bind_number(&b, event->pid);
-	bind_text(&b, letters ? letters : number);
-	bind_text(&b, note ? NULL : rwbs);
-	bind_text(&b, note ? NULL : operation_name(operation_of(event)));
-	bind_number(&b, event->sector);
-	bind_number(&b, event->bytes);
-	bind_signed(&b, event->error);
-	bind_time(&b, event->cgroup_id);
-	bind_number(&b, event->categories);
-	bind_payload(&b, event);
-	return insert(s, &b, why);
-}
-
-static int put_io(struct sqlite_sink *s, const struct io *io, struct why *why)
-{
-	uint64_t from_ns = io->issued_ns ? io->issued_ns : io->queued_ns;
-	int64_t process;
-	struct binder b;
-	int r = process_id(s, io->tag, io->pid, io->cpu, from_ns, &process, why);
-
-	if (r < 0)
-		return r;
-	b = start(s, INSERT_IO);
-	bind_signed(&b, device_id(s, io->tag, io->device));
-	bind_time(&b, (uint64_t)process);
-	bind_number(&b, io->pid);
-	bind_text(&b, operation_name(io->operation));
-	bind_number(&b, io->sector);
-	bind_number(&b, io->bytes);
-	bind_time(&b, io->queued_ns);
-	bind_time(&b, io->issued_ns);
-	bind_time(&b, io->completed_ns);
-	bind_number(&b, io_latency_ns(io));
-	bind_signed(&b, io->error);
-	bind_number(&b, io->requeues);
-	bind_time(&b, io->cgroup_id);
-	return insert(s, &b, why);
+	s->why = why;
+	r = ios_event(s->ios, item);
+	return r == -ENOMEM ? why_set(why, r, "no memory") : r;
 }
 
 static int sqlite_event(struct sink *sink, const struct merge_item *item, struct why *why)
 {
-	struct sqlite_sink *s = (struct sqlite_sink *)sink;
-	struct io io;
-	int r = put_event(s, item, why);
+	int r = sqlite_put_event((struct sqlite_sink *)sink, item, why);
 
-	if (r < 0)
-		return r;
-	r = ios_event(s->ios, item, &io);
-	if (r < 0)
-		return why_set(why, r, "no memory");
-	return r > 0 ? put_io(s, &io, why) : 0;
+	return r < 0 ? r : sqlite_left_out(sink, item, why);
 }
 
 static int put_meta(struct sqlite_sink *s, const char *key, int64_t value, struct why *why)
 {
-	struct binder b = start(s, INSERT_META);
+	struct binder b = sqlite_insert(s, INSERT_META);
 
 	bind_text(&b, key);
 	bind_signed(&b, value);
-	return insert(s, &b, why);
+	return sqlite_step(s, &b, why);
 }
 
 /* How far the table of I/Os may be trusted. */
 static int put_counts(struct sqlite_sink *s, struct why *why)
 {
-	uint64_t issues, completions;
-	int r;
+	const struct ios_counts *counts = ios_counts(s->ios);
+	int r = put_meta(s, "unmatched_issues", (int64_t)counts->unmatched_issues, why);
 
-	ios_unmatched(s->ios, &issues, &completions);
-	r = put_meta(s, "unmatched_issues", (int64_t)issues, why);
 	if (r == 0)
-		r = put_meta(s, "unmatched_completions", (int64_t)completions, why);
+		r = put_meta(s, "unmatched_completions", (int64_t)counts->unmatched_completions,
+			     why);
 	if (r == 0)
-		r = put_meta(s, "in_flight_at_end", (int64_t)ios_in_flight(s->ios), why);
+		r = put_meta(s, "in_flight_at_end", (int64_t)counts->in_flight_at_end, why);
 	if (r == 0)
-		r = put_meta(s, "inverted_ios", (int64_t)ios_inverted(s->ios), why);
+		r = put_meta(s, "touched_ios", (int64_t)counts->touched_ios, why);
+	if (r == 0)
+		r = put_meta(s, "inverted_ios", (int64_t)counts->inverted_ios, why);
 	return r;
 }
 
 static int sqlite_finish(struct sink *sink, struct why *why)
 {
 	struct sqlite_sink *s = (struct sqlite_sink *)sink;
-	int r = put_counts(s, why);
+	int r;
 
+	s->why = why;
+	r = ios_finish(s->ios);
+	if (r == -ENOMEM)
+		why_set(why, r, "no memory");
+	if (r == 0)
+		r = put_counts(s, why);
 	if (r < 0)
 		return r;
 	if (sqlite3_exec(s->db, finish, NULL, NULL, NULL) != SQLITE_OK)
-		return say(s, why);
+		return sqlite_say(s, why);
 	return 0;
 }
 
@@ -363,6 +187,7 @@ static void sqlite_destroy(struct sink *sink)
 
 static const struct sink_ops sqlite_ops = {
 	.event = sqlite_event,
+	.left_out = sqlite_left_out,
 	.finish = sqlite_finish,
 	.destroy = sqlite_destroy,
 };
@@ -370,7 +195,7 @@ static const struct sink_ops sqlite_ops = {
 static int put_all_meta(struct sqlite_sink *s, struct why *why)
 {
 	const struct recording_info *info = recording_info(s->recording);
-	int r = put_meta(s, "schema", 1, why);
+	int r = put_meta(s, "schema", 2, why);
 
 	if (r == 0)
 		r = put_meta(s, "start_ns", (int64_t)info->start_ns, why);
@@ -390,7 +215,7 @@ static int put_devices(struct sqlite_sink *s, struct why *why)
 	int r = 0;
 
 	for (size_t i = 0; i < n && r == 0; i++) {
-		struct binder b = start(s, INSERT_DEVICE);
+		struct binder b = sqlite_insert(s, INSERT_DEVICE);
 
 		bind_number(&b, i + 1);
 		bind_number(&b, devices[i].tag);
@@ -399,7 +224,7 @@ static int put_devices(struct sqlite_sink *s, struct why *why)
 		bind_text(&b, devices[i].name);
 		bind_time(&b, devices[i].sectors);
 		bind_number(&b, devices[i].protocol);
-		r = insert(s, &b, why);
+		r = sqlite_step(s, &b, why);
 	}
 	return r;
 }
@@ -411,10 +236,10 @@ static int put_losses(struct sqlite_sink *s, struct why *why)
 	int r = 0;
 
 	for (size_t i = 0; i < n && r == 0; i++) {
-		struct binder b = start(s, INSERT_LOSS);
+		struct binder b = sqlite_insert(s, INSERT_LOSS);
 
 		bind_number(&b, losses[i].tag);
-		bind_time(&b, (uint64_t)device_id(s, losses[i].tag, losses[i].device));
+		bind_time(&b, (uint64_t)sqlite_device_id(s, losses[i].tag, losses[i].device));
 		if (losses[i].cpu == LOG_NO_CPU)
 			bind_null(&b);
 		else
@@ -422,7 +247,7 @@ static int put_losses(struct sqlite_sink *s, struct why *why)
 		bind_number(&b, losses[i].from_ns);
 		bind_number(&b, losses[i].to_ns);
 		bind_number(&b, losses[i].count);
-		r = insert(s, &b, why);
+		r = sqlite_step(s, &b, why);
 	}
 	return r;
 }
@@ -433,10 +258,10 @@ static int open_database(struct sqlite_sink *s, const char *path, struct why *wh
 
 	if (sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK ||
 	    sqlite3_exec(s->db, schema, NULL, NULL, NULL) != SQLITE_OK)
-		return say(s, why);
+		return sqlite_say(s, why);
 	for (int i = 0; i < INSERTS; i++) {
 		if (sqlite3_prepare_v2(s->db, inserts[i], -1, &s->statements[i], NULL) != SQLITE_OK)
-			return say(s, why);
+			return sqlite_say(s, why);
 	}
 	r = put_all_meta(s, why);
 	if (r == 0)
@@ -455,7 +280,7 @@ int sqlite_sink_create(const char *path, const struct scene *scene,
 	s->sink.ops = &sqlite_ops;
 	s->scene = scene;
 	s->recording = recording;
-	r = ios_create(&s->ios);
+	r = ios_create(&ios_ops, s, recording, scene->filter, &s->ios);
 	if (r < 0)
 		why_set(why, r, "no memory");
 	else
