@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <time.h>
 
-static const char actions[] = "ABCDFGIMPQRSTUWX";
+/* blkparse's, in one letter; then those that have two. */
+static const char *const actions[] = {"A", "B", "C", "D", "F", "G",  "I",  "M",	 "P",  "Q",  "R",
+				      "S", "T", "U", "W", "X", "UT", "ZP", "ZU", "ZA", "AB", "DD"};
 static const char fields[] = "acCdDeEgIJLmMnNpPsStTuUVz";
 
 enum {
-	OTHERS = sizeof(actions) - 1,
+	OTHERS = sizeof(actions) / sizeof(actions[0]),
 	N_FORMATS,
 	WIDTH_MAX = 1000
 };
@@ -168,18 +170,43 @@ int text_formats_all(struct text_formats *formats, const char *format, struct wh
 	return 0;
 }
 
+/* OTHERS: there is no such action. */
+static size_t place_of(const char *letters)
+{
+	for (size_t i = 0; i < OTHERS; i++) {
+		if (actions[i][0] == letters[0] && !strcmp(actions[i], letters))
+			return i;
+	}
+	return OTHERS;
+}
+
+/* By letters or name. */
+static size_t find_action(const char *text)
+{
+	struct action_key key = {0};
+	struct blkbox_event event = {.protocol = 2};
+
+	if (place_of(text) != OTHERS || !action_find(text, &key) || key.note)
+		return place_of(text);
+	event.action = key.action;
+	event.categories = key.zone_append ? 0 : BLKBOX_CAT_COMPLETE;
+	return place_of(action_letters(&event));
+}
+
 int text_formats_one(struct text_formats *formats, const char *option, struct why *why)
 {
-	const char *action = *option ? strchr(actions, *option) : NULL;
+	size_t n = strcspn(option, ",");
+	_cleanup_free_ char *name = strndup(option, n);
+	size_t action = name && option[n] ? find_action(name) : OTHERS;
 	struct format *format;
 
-	if (!action || option[1] != ',')
-		return why_set(
-			why, -EINVAL,
-			"'%s' is no format for an action: ACTION,FORMAT with an action of %s",
-			option, actions);
-	format = &formats->formats[action - actions];
-	if (parse(format, option + 2, why) < 0)
+	if (action == OTHERS)
+		return why_set(why, -EINVAL,
+			       "'%s' is no format for an action: ACTION,FORMAT with an action's "
+			       "letters or name, as in --legend (messages have lines of their own)",
+			       option);
+	format = &formats->formats[action];
+	if (parse(format, option + n + 1, why) < 0)
 		return -EINVAL;
 	format->is_own = true;
 	return 0;
@@ -200,17 +227,15 @@ bool text_formats_need_wall(const struct text_formats *formats)
 
 static const struct format *choose(const struct text_formats *formats, const char *act)
 {
-	const char *action = act[1] ? NULL : strchr(actions, act[0]);
+	size_t action = place_of(act);
 
-	if (!strcmp(act, "UT")) {
-		const struct format *timer = &formats->formats[strchr(actions, 'T') - actions];
+	if (!strcmp(act, "UT") && !formats->formats[action].is_own) {
+		const struct format *timer = &formats->formats[place_of("T")];
 
 		/* blkparse prints UT by U's format. */
-		if (timer->is_own)
-			return timer;
-		action = strchr(actions, 'U');
+		return timer->is_own ? timer : &formats->formats[place_of("U")];
 	}
-	return &formats->formats[action ? action - actions : OTHERS];
+	return &formats->formats[action];
 }
 
 static void put_padded(struct out *out, const struct piece *piece, const char *text, size_t n)

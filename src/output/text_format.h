@@ -16,7 +16,8 @@ DEFINE_CLEANUP(struct text_formats, text_formats_destroy);
 
 /** -f: for all actions that have no format of their own yet. -EINVAL with a sentence. */
 int text_formats_all(struct text_formats *formats, const char *format, struct why *why);
-/** -F: "ACTION,FORMAT". ACTION: one of ABCDFGIMPQRSTUX (W is taken and never used). */
+/** -F: "ACTION,FORMAT". ACTION: its letters or its name; blkparse's T (UT) and W (never used) too.
+ */
 int text_formats_one(struct text_formats *formats, const char *option, struct why *why);
 
 /** True if a format shows the wall clock (%I, %J, %z). */

@@ -171,6 +171,32 @@ Test(text, own_fields)
 	expect_format("%J %z\\n", "2001-09-09T03:16:42.000000000+01:30 03:16:42.000000\n");
 }
 
+/* Letters and names that blkparse does not know; a name is the same action as its letters. */
+Test(text, every_action_can_have_a_format_of_its_own)
+{
+	static const char *const own[] = {"ZP,one %a\\n", "zone-unplug,two %a\\n", "ZA,three %a\\n",
+					  "UT,four %a\\n", "complete,five %a\\n"};
+	static const char *const bad[] = {"",	  ",",		"C",	 "ZX,%a",
+					  "m,%a", "message,%a", "CC,%a", "c,%a"};
+	struct text_options options = {0};
+	struct text_formats *formats;
+
+	cr_assert_eq(text_formats_create(&formats), 0);
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		cr_assert_eq(text_formats_one(formats, own[i], NULL), 0, "%s", own[i]);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		cr_assert_eq(text_formats_one(formats, bad[i], NULL), -EINVAL, "%s", bad[i]);
+	cr_assert_eq(text_formats_all(formats, "%a\\n", NULL), 0);
+	options.formats = formats;
+	TRACE(&t, .protocol = 2, .act = 'Z', .rwbs = "R", .sector = 8, .bytes = 4096, .t = 1e6);
+	TRACE(&t, .protocol = 2, .act = 'z', .rwbs = "R", .sector = 8, .bytes = 4096, .t = 2e6);
+	TRACE(&t, .act = 'T', .number = 3, .pid = 7, .t = 3e6);
+	TRACE(&t, .act = 'U', .number = 3, .pid = 7, .t = 4e6);
+	TRACE(&t, .act = 'C', .rwbs = "R", .sector = 8, .bytes = 4096, .t = 5e6);
+	cr_assert_str_eq(dump_with(&options), "one ZP\ntwo ZU\nfour UT\nU\nfive C\n");
+	text_formats_destroy(formats);
+}
+
 /* TIME-WALLCLOCK: the machine slept, or the trace was started again behind a step of the clock. */
 Test(text, the_wall_clock_is_that_of_the_last_note)
 {
