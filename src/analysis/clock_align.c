@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "clock_align.h"
 
+#include "wire.h"
+
 #include <string.h>
 
 enum {
@@ -33,6 +35,29 @@ static void add_anchor(struct part *part, uint64_t mono_ns, uint64_t real_ns)
 		part->anchors[part->n_anchors++] = (struct anchor){mono_ns, real_ns};
 }
 
+static bool has_other_clock(const struct part *part)
+{
+	uint64_t first_ns = UINT64_MAX, last_ns = 0, first_note_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < part->n_surveys; i++) {
+		const struct survey *s = &part->surveys[i];
+
+		if (s->first_event_ns == UINT64_MAX)
+			continue;
+		if (s->first_event_ns < first_ns)
+			first_ns = s->first_event_ns;
+		if (s->last_event_ns > last_ns)
+			last_ns = s->last_event_ns;
+	}
+	for (size_t i = 0; i < part->n_surveys; i++) {
+		for (size_t k = 0; k < part->surveys[i].n_anchors; k++) {
+			if (part->surveys[i].anchors[k].mono_ns < first_note_ns)
+				first_note_ns = part->surveys[i].anchors[k].mono_ns;
+		}
+	}
+	return first_note_ns != UINT64_MAX && wire_is_other_clock(first_ns, last_ns, first_note_ns);
+}
+
 static int gather(struct part *part)
 {
 	struct log_reader *log = input_log(part->input);
@@ -54,7 +79,7 @@ static int gather(struct part *part)
 		for (size_t i = 0; i < n_clocks; i++)
 			add_anchor(part, clocks[i].mono_ns, clocks[i].real_ns);
 	}
-	has_pairs = part->n_anchors > 0;
+	has_pairs = part->n_anchors > 0 || has_other_clock(part);
 	for (size_t i = 0; !has_pairs && i < part->n_surveys; i++) {
 		const struct survey *s = &part->surveys[i];
 
@@ -132,7 +157,8 @@ int clock_align(struct recording *recording, struct why *why)
 			return why_set(why, -ENOMEM, "no memory");
 		if (!part->n_anchors && recording->n_parts > 1)
 			return why_set(why, -EINVAL,
-				       "%s does not tell the wall clock (no timestamp note), so it "
+				       "%s does not tell the wall clock (no timestamp note on its "
+				       "events' clock), so it "
 				       "cannot be put in line with the others; read it alone",
 				       input_name(part->input));
 	}

@@ -77,7 +77,8 @@ static int resolve_moment(const struct filter *filter, const struct moment *mome
 	}
 	if (!info->has_real)
 		return why_set(why, -ENODATA,
-			       "the recording does not tell the wall clock (no timestamp note); "
+			       "the recording does not tell the wall clock (no timestamp note on "
+			       "the clock of its events); "
 			       "give seconds from its start");
 	/* Before the machine was booted is before everything. */
 	if (filter->recording)

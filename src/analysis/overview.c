@@ -115,7 +115,6 @@ static void follow_time(struct overview *overview, const struct blkbox_event *ev
 {
 	uint64_t real_ns;
 
-	/* Notes may be on another clock: blkparse -d leaves them so. */
 	if (!blkbox_event_is_note(event) && event->time_ns < overview->start_ns)
 		overview->start_ns = event->time_ns;
 	if (!blkbox_event_is_note(event) && event->time_ns > overview->end_ns)
@@ -124,6 +123,7 @@ static void follow_time(struct overview *overview, const struct blkbox_event *ev
 	    event->action == BLKBOX_NOTE_TIMESTAMP && wire_pdu_timestamp(event, &real_ns)) {
 		overview->has_real = true;
 		overview->real_offset_ns = (int64_t)(real_ns - event->time_ns);
+		overview->note_ns = event->time_ns;
 	}
 }
 
@@ -312,6 +312,8 @@ static int fill(struct overview *overview, struct input *input, struct why *why)
 			return why_set(why, r, "no memory");
 		take_times(overview, log);
 		check_entries(overview, log);
+	} else if (wire_is_other_clock(overview->start_ns, overview->end_ns, overview->note_ns)) {
+		overview->has_real = false;
 	}
 	if (overview->start_ns == UINT64_MAX)
 		overview->start_ns = 0;

@@ -45,6 +45,7 @@ struct overview {
 	uint64_t end_ns;
 	bool has_real;
 	int64_t real_offset_ns; /* wall clock (UTC) = monotonic time + this */
+	uint64_t note_ns;	/* of a foreign input: time of the note that tells it */
 	struct overview_device *devices;
 	size_t n_devices;
 	struct index device_places; /* by dev_t; for overview.c, like the next */

@@ -90,6 +90,29 @@ static void tell_sequence(struct teller *teller, const struct recording *recordi
 	}
 }
 
+/* Interrupts and clocks that drift put events of a CPU out of order by microseconds. */
+enum {
+	STEP_BACK_MAX_NS = 1000000000
+};
+
+static void tell_times(struct teller *teller, const struct input_channel *channel,
+		       const struct survey *survey)
+{
+	for (size_t i = 0; i < survey->n_cpus; i++) {
+		const struct survey_cpu *cpu = &survey->cpus[i];
+
+		if (cpu->step_back_ns > STEP_BACK_MAX_NS)
+			tell(teller,
+			     "%s: times of CPU %u step back by %" PRIu64 ".%03" PRIu64
+			     " s, to %" PRIu64 ".%09" PRIu64
+			     " s of its clock: a time is damaged, or these are two recordings in "
+			     "one file; do not trust what was computed from times",
+			     channel->name, cpu->cpu, cpu->step_back_ns / 1000000000,
+			     cpu->step_back_ns / 1000000 % 1000, cpu->step_back_to_ns / 1000000000,
+			     cpu->step_back_to_ns % 1000000000);
+	}
+}
+
 /* They are shown all the same: nothing is missing. */
 static void tell_unknown(struct teller *teller, const struct input_channel *channel,
 			 const struct survey *survey)
@@ -134,6 +157,7 @@ bool recording_health(const struct recording *recording, recording_tell function
 		for (size_t i = 0; i < part->n_surveys; i++) {
 			tell_channel(&teller, &channels[i], &part->surveys[i].health);
 			tell_unknown(&teller, &channels[i], &part->surveys[i]);
+			tell_times(&teller, &channels[i], &part->surveys[i]);
 			tell_sequence(&teller, recording, p, &part->surveys[i]);
 		}
 	}

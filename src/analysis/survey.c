@@ -104,6 +104,20 @@ static void follow_time(struct survey *s, struct survey_cpu *cpu, const struct b
 		cpu->newest_ns = time_ns;
 }
 
+static void follow_event_time(struct survey *s, struct survey_cpu *cpu, uint64_t time_ns)
+{
+	if (time_ns < s->first_event_ns)
+		s->first_event_ns = time_ns;
+	if (time_ns > s->last_event_ns)
+		s->last_event_ns = time_ns;
+	if (time_ns >= cpu->newest_event_ns) {
+		cpu->newest_event_ns = time_ns;
+	} else if (cpu->newest_event_ns - time_ns > cpu->step_back_ns) {
+		cpu->step_back_ns = cpu->newest_event_ns - time_ns;
+		cpu->step_back_to_ns = time_ns;
+	}
+}
+
 static int add_event(struct survey *s, const struct blkbox_event *event, struct names *names)
 {
 	struct survey_device *device;
@@ -115,16 +129,14 @@ static int add_event(struct survey *s, const struct blkbox_event *event, struct 
 	if (r < 0)
 		return r;
 	follow_time(s, cpu, event);
+	if (!blkbox_event_is_note(event))
+		follow_event_time(s, cpu, event->time_ns);
 	s->unknown_actions += !action_letters(event);
 	if (blkbox_event_is_note(event)) {
 		device->notes++;
 		return add_note(s, event, names);
 	}
 	device->events++;
-	if (event->time_ns < s->first_event_ns)
-		s->first_event_ns = event->time_ns;
-	if (event->time_ns > s->last_event_ns)
-		s->last_event_ns = event->time_ns;
 	return sequence_add(s->sequence, 0, event);
 }
 

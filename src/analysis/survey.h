@@ -37,6 +37,10 @@ struct survey_cpu {
 	uint32_t cpu;
 	uint64_t newest_ns;
 	uint64_t disorder_ns; /* the most that an event is older than one before it on this CPU */
+	/* The same without notes whose times may be another clock's. */
+	uint64_t newest_event_ns;
+	uint64_t step_back_ns;
+	uint64_t step_back_to_ns; /* the time of the event behind the greatest step */
 };
 
 struct survey {

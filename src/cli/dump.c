@@ -119,7 +119,8 @@ static int run(struct dump *dump)
 		return failed("dump", &why);
 	if (dump->text.formats && text_formats_need_wall(dump->text.formats) &&
 	    !recording_info(recording)->has_real)
-		message("the recording does not tell the wall clock (no timestamp note): '-' "
+		message("the recording does not tell the wall clock (no timestamp note on the "
+			"clock of its events): '-' "
 			"stands "
 			"for it");
 	r = dump_all(dump, recording, &why);

@@ -73,4 +73,15 @@ size_t wire_pdu_text(const struct blkbox_event *event);
 /** Process name of a process note: at most 16 bytes and its NUL, whatever the payload is. */
 void wire_pdu_comm(const struct blkbox_event *event, char ret[static 17]);
 
+/**
+ * True if a timestamp note is on another clock than the events from @first_ns to @last_ns: blkparse
+ * -d lets their times begin at 0 and leaves those of notes as they were. What the wall clock was at
+ * an event cannot be told any more. The note comes when a trace starts, so on their clock it is
+ * behind no event.
+ */
+static inline bool wire_is_other_clock(uint64_t first_ns, uint64_t last_ns, uint64_t note_ns)
+{
+	return first_ns <= last_ns && (note_ns > last_ns || (first_ns == 0 && note_ns > 0));
+}
+
 #endif

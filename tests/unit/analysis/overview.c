@@ -154,7 +154,7 @@ Test(overview, blktrace_files_are_counted, .fini = test_dir_remove)
 	struct input *input;
 
 	add_cpu(&trace, SDA, 0, 4);
-	TRACE(&trace, .t = 100, .act = 't', .sector = 1700000000, .cpu = 0);
+	TRACE(&trace, .t = 5, .act = 't', .sector = 1700000000, .cpu = 0);
 	trace_file(&trace, "sda.blktrace.0");
 	trace_free(&trace);
 	trace = (struct trace){0};
@@ -173,7 +173,7 @@ Test(overview, blktrace_files_are_counted, .fini = test_dir_remove)
 	cr_assert_eq(overview.start_ns, 10000); /* notes may be on another clock */
 	cr_assert_eq(overview.end_ns, 13000);
 	cr_assert(overview.has_real);
-	cr_assert_eq(overview.real_offset_ns, 1700000000000000000 - 100000);
+	cr_assert_eq(overview.real_offset_ns, 1700000000000000000 - 5000);
 	cr_assert(!overview_complete(&overview, input));
 	overview_deinit(&overview);
 	input_close(input);

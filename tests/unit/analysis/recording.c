@@ -376,11 +376,15 @@ static void count_tells(void *context, const char *sentence)
 	++*(int *)context;
 }
 
+/* Into 4096 bytes, from where it says what is wrong. */
 static void keep_tells(void *context, const char *sentence)
 {
+	const char *what = strstr(sentence, ": ");
 	char *all = context;
 
-	strcat(all, strstr(sentence, ": CPU"));
+	cr_assert_not_null(what);
+	cr_assert_lt(strlen(all) + strlen(what), 4096);
+	strcat(all, what);
 }
 
 /* LOSS-SEQ-GAPS, FMT-NOTE-PID: notes with number 0 in the middle are no step. */
@@ -424,6 +428,52 @@ Test(recording, gaps_and_steps_back_are_told_for_each_cpu)
 	cr_assert_str_empty(all);
 	recording_close(recording);
 	trace_free(&b);
+}
+
+/* One flipped bit of a time, forwards or backwards, and nothing else: the file says nothing of it.
+ */
+Test(recording, a_time_that_cannot_be_is_told)
+{
+	for (unsigned bit = 0; bit < 64; bit++) {
+		const uint64_t start_ns = UINT64_C(0x123456789abc), wrong_ns = UINT64_C(1) << bit;
+		struct trace t = {0};
+		struct recording *recording;
+		char all[4096] = "";
+
+		TRACE(&t, .act = 'n', .text = "early", .t = 1, .pid = 7);
+		for (unsigned i = 0; i < 20; i++)
+			TRACE(&t, .act = 'Q', .rwbs = "R", .t = 0,
+			      .ns = (start_ns + i * 1000) ^ (i == 9 ? wrong_ns : 0));
+		trace_file(&t, "x");
+		recording = read_one("x");
+		cr_assert_eq(recording_info(recording)->events, 20);
+		if (wrong_ns > 2000000000) {
+			cr_assert_not(recording_health(recording, keep_tells, all), "bit %u", bit);
+			cr_assert_not_null(strstr(all, "step back by"), "bit %u: %s", bit, all);
+		} else if (wrong_ns < 500000000) {
+			cr_assert(recording_health(recording, keep_tells, all), "bit %u", bit);
+		}
+		recording_close(recording);
+		trace_free(&t);
+	}
+}
+
+/* TIME-WALLCLOCK: as blkparse -d writes them. */
+Test(recording, events_that_begin_at_0_have_no_wall_clock)
+{
+	struct trace t = {0};
+	struct recording *recording;
+
+	TRACE(&t, .act = 't', .sector = 1000000000, .t = 9e6);
+	TRACE(&t, .act = 'Q', .rwbs = "R");
+	TRACE(&t, .act = 'Q', .rwbs = "R", .t = 1e6);
+	trace_file(&t, "x");
+	recording = read_one("x");
+	cr_assert_eq(recording_info(recording)->start_ns, 0);
+	cr_assert_eq(recording_info(recording)->last_ns, 1000000000);
+	cr_assert_not(recording_info(recording)->has_real);
+	recording_close(recording);
+	trace_free(&t);
 }
 
 /* MERGE-NO-EVENTS */
