@@ -3,6 +3,7 @@
 
 #include "aside.h"
 #include "blktrace_out.h"
+#include "blktrace_set.h"
 #include "cli.h"
 #include "process_notes.h"
 #include "reading.h"
@@ -158,6 +159,21 @@ static int write_stream_to(int fd, const struct export_options *options,
 	return export_events(options, recording, sink, why);
 }
 
+/* A stream that is called like a file of a set would be read as one. */
+static int check_stream_name(const char *path, struct why *why)
+{
+	_cleanup_free_ char *base = strdup(path);
+	size_t base_bytes;
+	uint32_t cpu;
+
+	if (!base)
+		return why_set(why, -ENOMEM, "no memory");
+	if (!blktrace_set_parse(path, &base_bytes, &cpu))
+		return 0;
+	base[base_bytes] = '\0';
+	return blktrace_set_check(base, &cpu, 1, why);
+}
+
 static int write_stream(const struct export_options *options, struct recording *recording,
 			struct blktrace_counts *counts, struct why *why)
 {
@@ -167,6 +183,8 @@ static int write_stream(const struct export_options *options, struct recording *
 	if (!strcmp(options->output, "-"))
 		return write_stream_to(STDOUT_FILENO, options, recording, counts, why);
 	r = reading_spares(recording, options->output, why);
+	if (r == 0)
+		r = check_stream_name(options->output, why);
 	if (r == 0)
 		r = aside_open(&aside, options->output, options->force, why);
 	if (r == 0)

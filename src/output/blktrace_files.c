@@ -2,6 +2,7 @@
 #include "blktrace_files.h"
 
 #include "aside.h"
+#include "blktrace_set.h"
 #include "out.h"
 
 enum {
@@ -95,6 +96,36 @@ static int make_path(const struct blktrace_files *files, const char *device, uin
 	return asprintf(ret, "%s.blktrace.%u", files->base, cpu) < 0 ? -ENOMEM : 0;
 }
 
+/* Nothing else may be there under the base of file @i: with force, what will be replaced. */
+static int check_set(const struct blktrace_files *files, size_t i, struct why *why)
+{
+	const struct file *file = &files->files[i];
+	_cleanup_free_ uint32_t *cpus = calloc(files->n, sizeof(*cpus));
+	_cleanup_free_ char *base = NULL;
+	size_t base_bytes, n = 0;
+	uint32_t cpu;
+
+	if (!cpus || make_path(files, file->device, file->cpu, &base) < 0)
+		return why_set(why, -ENOMEM, "no memory");
+	for (size_t k = 0; k < files->n; k++) {
+		if (!strcmp(files->files[k].device, file->device))
+			cpus[n++] = files->files[k].cpu;
+	}
+	if (!blktrace_set_parse(base, &base_bytes, &cpu))
+		return 0;
+	base[base_bytes] = '\0';
+	return blktrace_set_check(base, cpus, n, why);
+}
+
+static bool is_first(const struct blktrace_files *files, size_t i)
+{
+	for (size_t k = 0; k < i; k++) {
+		if (!strcmp(files->files[k].device, files->files[i].device))
+			return false;
+	}
+	return true;
+}
+
 static int open_file(struct blktrace_files *files, const char *device, uint32_t cpu,
 		     struct why *why)
 {
@@ -118,6 +149,9 @@ static int open_file(struct blktrace_files *files, const char *device, uint32_t 
 		return r;
 	}
 	files->n++;
+	/* Before a kernel is touched or a recording read, where that can be. */
+	if (!files->force && is_first(files, files->n - 1))
+		return check_set(files, files->n - 1, why);
 	return 0;
 }
 
@@ -192,7 +226,13 @@ int blktrace_files_commit(struct blktrace_files *files, struct why *why)
 		return filled;
 	for (size_t i = 0; i < files->n; i++) {
 		struct file *file = &files->files[i];
-		int r = out_flush(&file->out);
+		int r = is_first(files, i) ? check_set(files, i, why) : 0;
+
+		if (r < 0) {
+			blktrace_files_keep(files);
+			return r;
+		}
+		r = out_flush(&file->out);
 
 		if (r < 0)
 			return why_errno(why, r, "cannot write %s", file->aside.path);
