@@ -27,7 +27,8 @@ static const struct argp_option options[] = {
 	{"device", KEY_DEVICE, "DEVICE", 0, "Of these devices: sda, or 8:0", 10},
 	{"cpu", KEY_CPU, "CPU", 0, "Of these CPUs: 0,4-7", 10},
 	{"pid", KEY_PID, "PID", 0, "Of these threads", 10},
-	{"process", KEY_PROCESS, "NAME", 0, "Of processes of this name; * and ? as in a shell", 10},
+	{"process", KEY_PROCESS, "NAME", 0, "Of processes of these names; * and ? as in a shell",
+	 10},
 	{"action", KEY_ACTION, "ACTION", 0, "Of these actions: Q,D,C or queue,issue,complete", 10},
 	{"operation", KEY_OPERATION, "OP", 0,
 	 "Of these operations: read, write, discard, flush, passthrough, write-zeroes, "
@@ -85,6 +86,12 @@ static int add_device(struct filter *filter, const char *piece, struct why *why)
 {
 	(void)why;
 	return add_text(&filter->devices, &filter->n_devices, piece);
+}
+
+static int add_comm(struct filter *filter, const char *piece, struct why *why)
+{
+	(void)why;
+	return add_text(&filter->comms, &filter->n_comms, piece);
 }
 
 static int add_cpu(struct filter *filter, const char *piece, struct why *why)
@@ -159,6 +166,8 @@ static int set_size(struct filter *filter, const char *text, struct why *why)
 	filter->max_bytes = UINT64_MAX;
 	if (dash)
 		*dash = '\0';
+	if (r == 0 && !*first && (!dash || !dash[1]))
+		r = why_set(why, -EINVAL, "'%s' is no range of sizes", text);
 	if (r == 0 && *first)
 		r = size_parse(first, 1, &filter->min_bytes, why);
 	if (r == 0 && !dash)
@@ -228,7 +237,7 @@ static int take_option(struct filter *filter, int key, const char *argument, str
 	case KEY_PID:
 		return for_each_piece(argument, filter, add_pid, why);
 	case KEY_PROCESS:
-		return add_text(&filter->comms, &filter->n_comms, argument);
+		return for_each_piece(argument, filter, add_comm, why);
 	case KEY_ACTION:
 		return for_each_piece(argument, filter, add_action, why);
 	case KEY_OPERATION:

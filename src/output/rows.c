@@ -399,7 +399,8 @@ static void put_losses(struct json *json, const struct recording *recording)
 	json_array_end(json);
 }
 
-static void put_header(struct out *out, const struct recording *recording)
+static void put_header(struct out *out, const struct scene *scene,
+		       const struct recording *recording)
 {
 	const struct recording_info *info = recording_info(recording);
 	struct json json;
@@ -412,6 +413,7 @@ static void put_header(struct out *out, const struct recording *recording)
 		json_string(&json, columns[i].name, columns[i].unit);
 	json_object_end(&json);
 	json_u64(&json, "start_ns", info->start_ns);
+	json_bool(&json, "filtered", scene->filter && filter_is_set(scene->filter));
 	json_u64(&json, "events", info->events);
 	json_u64(&json, "notes", info->notes);
 	json_u64(&json, "dropped", info->dropped);
@@ -439,7 +441,7 @@ int jsonl_sink_create(int fd, const struct scene *scene, const struct recording 
 
 	if (r < 0)
 		return r;
-	put_header(&rows->out, recording);
+	put_header(&rows->out, scene, recording);
 	*ret = &rows->sink;
 	return 0;
 }
