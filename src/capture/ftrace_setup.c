@@ -196,6 +196,8 @@ int ftrace_prepare(struct ftrace_source *ftrace, struct why *why)
 				   1, why);
 	if (r < 0)
 		return r;
+	if (source->guarded)
+		source->guarded(source->guarded_context);
 	ftrace->saved = true;
 	r = tracing_state_store(source->root, &ftrace->state);
 	if (r < 0)

@@ -89,6 +89,8 @@ static int relay_setup(struct trace_source *source, struct why *why)
 		r = open_devices(relay, why);
 	if (r >= 0)
 		r = start_guardian(relay, why);
+	if (r >= 0 && source->guarded)
+		source->guarded(source->guarded_context);
 	for (size_t i = 0; r >= 0 && i < source->n_devices; i++)
 		r = relay_setup_device(relay, i, debugfs, why);
 	if (r < 0) {

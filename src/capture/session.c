@@ -128,6 +128,16 @@ static int idle_ms(void)
 	return (int)(cpus < 1 ? 1 : cpus > 60 ? 60 : cpus) * IDLE_WAKES_MS;
 }
 
+/* Whose traces these are. That it cannot be noted is told, but no reason not to record. */
+static void note_state(void *context)
+{
+	struct session *session = context;
+	struct why unwritten = {""};
+
+	if (session_write_state(session, &unwritten) < 0 && !session->notice.text[0])
+		session->notice = unwritten;
+}
+
 static int create_source(struct session *session, struct why *why)
 {
 	struct trace_source *source = NULL;
@@ -147,6 +157,10 @@ static int create_source(struct session *session, struct why *why)
 	source->devices = session->devices;
 	source->log_devices = session->log_devices;
 	source->n_devices = session->n_devices;
+	/* On disk before the first set-up: whoever finds the trace later can tell whose it was. And
+	 * not before the guardian, who takes it away. */
+	source->guarded = note_state;
+	source->guarded_context = session;
 	session->shared.source = source;
 	session->shared.idle_ms = idle_ms();
 	return 0;
@@ -164,15 +178,6 @@ static int announce(struct session *session, struct why *why)
 	if (r >= 0 && sink->clock)
 		r = sink->clock(sink->context, why);
 	return r;
-}
-
-/* Whose traces these are. That it cannot be noted is told, but no reason not to record. */
-static void note_state(struct session *session)
-{
-	struct why unwritten = {""};
-
-	if (session_write_state(session, &unwritten) < 0 && !session->notice.text[0])
-		session->notice = unwritten;
 }
 
 /* Kernel set-up, channels, readers, collector: all there before the first event is made. */
@@ -251,8 +256,6 @@ int session_start(struct session *session, const struct span_sink *sink, struct 
 	r = create_source(session, why);
 	if (r < 0)
 		return r;
-	/* On disk before the first set-up: whoever finds the trace later can tell whose it was. */
-	note_state(session);
 	/* Signals are the business of the caller's thread. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);

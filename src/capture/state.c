@@ -16,6 +16,14 @@ static void state_name(uint32_t disk, char ret[STATE_NAME_BYTES])
 		 blkbox_device_minor(disk));
 }
 
+/* One name for whoever writes: the kernel lets one trace a disk, and what is left by one that was
+ * killed is found. */
+static void temporary_name(uint32_t disk, char ret[STATE_NAME_BYTES])
+{
+	snprintf(ret, STATE_NAME_BYTES, "run/blkbox/%u:%u.new", blkbox_device_major(disk),
+		 blkbox_device_minor(disk));
+}
+
 static int describe_self(const struct sysroot *root, struct trace_state *state)
 {
 	struct process self;
@@ -48,13 +56,13 @@ static int write_file(int dir_fd, const char *name, const struct trace_state *st
 /* Whole or not at all: written beside and renamed. */
 static int replace_file(const struct sysroot *root, uint32_t disk, const struct trace_state *state)
 {
-	char name[STATE_NAME_BYTES], temporary[STATE_NAME_BYTES + 16];
+	char name[STATE_NAME_BYTES], temporary[STATE_NAME_BYTES];
 	int r;
 
 	if (mkdirat(root->fd, "run/blkbox", 0755) < 0 && errno != EEXIST)
 		return -errno;
 	state_name(disk, name);
-	snprintf(temporary, sizeof(temporary), "%s.%d", name, (int)state->pid);
+	temporary_name(disk, temporary);
 	r = write_file(root->fd, temporary, state);
 	if (r == 0 && renameat(root->fd, temporary, root->fd, name) < 0)
 		r = -errno;
@@ -84,11 +92,13 @@ int state_write(const struct sysroot *root, const struct block_device *device, u
 
 int state_clear(const struct sysroot *root, uint32_t disk)
 {
-	char name[STATE_NAME_BYTES];
+	char name[STATE_NAME_BYTES], temporary[STATE_NAME_BYTES];
 
 	state_name(disk, name);
+	temporary_name(disk, temporary);
 	if (unlinkat(root->fd, name, 0) < 0 && errno != ENOENT)
 		return -errno;
+	unlinkat(root->fd, temporary, 0);
 	/* Stays if it is not empty. */
 	unlinkat(root->fd, "run/blkbox", AT_REMOVEDIR);
 	return 0;
@@ -121,14 +131,12 @@ static const char *find_value(const char *text, const char *key, char *ret, size
 	return NULL;
 }
 
-int state_read(const struct sysroot *root, uint32_t disk, struct trace_state *ret)
+static int read_file(const struct sysroot *root, const char *name, struct trace_state *ret)
 {
-	char name[STATE_NAME_BYTES], text[1024], number[32];
+	char text[1024], number[32];
 	struct trace_state state = {0};
-	int r;
+	int r = sysroot_read(root, text, sizeof(text), "/%s", name);
 
-	state_name(disk, name);
-	r = sysroot_read(root, text, sizeof(text), "/%s", name);
 	if (r < 0)
 		return r;
 	if (!find_value(text, "device", state.device, sizeof(state.device)) ||
@@ -145,6 +153,14 @@ int state_read(const struct sysroot *root, uint32_t disk, struct trace_state *re
 	state.protocol = (unsigned)strtoul(number, NULL, 10);
 	*ret = state;
 	return 0;
+}
+
+int state_read(const struct sysroot *root, uint32_t disk, struct trace_state *ret)
+{
+	char name[STATE_NAME_BYTES];
+
+	state_name(disk, name);
+	return read_file(root, name, ret);
 }
 
 bool state_owner_alive(const struct sysroot *root, const struct trace_state *state)
@@ -167,8 +183,17 @@ bool state_of_another(const struct sysroot *root, uint32_t disk)
 
 void state_remove_dead(const struct sysroot *root, uint32_t disk)
 {
+	char temporary[STATE_NAME_BYTES];
 	struct trace_state state;
+	int r = state_read(root, disk, &state);
 
-	if (state_read(root, disk, &state) == 0 && !state_owner_alive(root, &state))
+	if (r == 0 && !state_owner_alive(root, &state)) {
 		state_clear(root, disk);
+	} else if (r == -ENOENT) {
+		/* It may have died before its note had a name. */
+		temporary_name(disk, temporary);
+		r = read_file(root, temporary, &state);
+		if (r == -EINVAL || (r == 0 && !state_owner_alive(root, &state)))
+			state_clear(root, disk);
+	}
 }

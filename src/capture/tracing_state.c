@@ -385,7 +385,8 @@ int tracing_state_recover(const struct sysroot *root, struct why *why)
 	_cleanup_close_ int fd = -1;
 
 	/* Mostly there is nothing, and nobody has to be waited for. */
-	if (!sysroot_exists(root, "/run/blkbox/tracing"))
+	if (!sysroot_exists(root, "/run/blkbox/tracing") &&
+	    !sysroot_exists(root, "/run/blkbox/tracing.new"))
 		return 0;
 	return tracing_state_claim(root, &fd, why);
 }

@@ -10,6 +10,9 @@
 #include <sys/stat.h>
 
 static const char path[] = "run/blkbox/tracing";
+/* One name for whoever writes: there is one recording through ftrace at a time, and what is left by
+ * one that was killed is found. */
+static const char temporary[] = "run/blkbox/tracing.new";
 
 static int write_lines(int fd, const struct tracing_state *state)
 {
@@ -38,12 +41,10 @@ static int write_lines(int fd, const struct tracing_state *state)
 
 int tracing_state_store(const struct sysroot *root, const struct tracing_state *state)
 {
-	char temporary[sizeof(path) + 16];
 	int fd, r;
 
 	if (mkdirat(root->fd, "run/blkbox", 0755) < 0 && errno != EEXIST)
 		return -errno;
-	snprintf(temporary, sizeof(temporary), "%s.%d", path, (int)getpid());
 	fd = openat(root->fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
 		    0644);
 	if (fd < 0)
@@ -59,6 +60,7 @@ int tracing_state_store(const struct sysroot *root, const struct tracing_state *
 void tracing_state_forget(const struct sysroot *root)
 {
 	unlinkat(root->fd, path, 0);
+	unlinkat(root->fd, temporary, 0);
 	/* Stays if it is not empty. */
 	unlinkat(root->fd, "run/blkbox", AT_REMOVEDIR);
 }

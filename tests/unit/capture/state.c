@@ -110,6 +110,28 @@ Test(state, of_another_process_stays_unless_it_is_cleared)
 	cr_assert(!sysroot_exists(&tree.root, "/run/blkbox/8:0"));
 }
 
+/* Of one who died between the note and its name: nothing is left, and nobody living loses one. */
+Test(state, a_note_without_its_name_is_found)
+{
+	char living[256];
+
+	fake_tree_write(&tree, "/run/blkbox/8:0.new", "device=sda\nboo");
+	state_remove_dead(&tree.root, sda1.disk);
+	cr_assert(!sysroot_exists(&tree.root, "/run/blkbox"));
+	fake_tree_write(&tree, "/run/blkbox/8:0.new",
+			"device=sda\nboot_id=x\npid=1\nstart_ticks=1\nprotocol=1\nsource=relay\n");
+	state_remove_dead(&tree.root, sda1.disk);
+	cr_assert(!sysroot_exists(&tree.root, "/run/blkbox"));
+	cr_assert_eq(state_write(&tree.root, &sda1, 2, "relay", &why), 0);
+	cr_assert_gt(sysroot_read(&tree.root, living, sizeof(living), "/run/blkbox/8:0"), 0);
+	cr_assert_eq(state_remove(&tree.root, sda1.disk), 0);
+	fake_tree_write(&tree, "/run/blkbox/8:0.new", living);
+	state_remove_dead(&tree.root, sda1.disk);
+	cr_assert(sysroot_exists(&tree.root, "/run/blkbox/8:0.new"));
+	cr_assert_eq(state_clear(&tree.root, sda1.disk), 0);
+	cr_assert(!sysroot_exists(&tree.root, "/run/blkbox"));
+}
+
 Test(state, an_owner_is_more_than_a_number)
 {
 	struct trace_state state;

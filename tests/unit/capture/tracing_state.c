@@ -104,6 +104,14 @@ static void expect_as_before(void)
 	cr_expect_not(sysroot_exists(&tree.root, "/run/blkbox"));
 }
 
+/* Of one who died between the note and its name: nothing was touched yet, and nothing is left. */
+Test(tracing_state, a_note_without_its_name_is_removed)
+{
+	fake_tree_write(&tree, "/run/blkbox/tracing.new", "owner\tx");
+	cr_assert_eq(tracing_state_recover(&tree.root, &why), 0, "%s", why.text);
+	cr_expect_not(sysroot_exists(&tree.root, "/run/blkbox"));
+}
+
 Test(tracing_state, put_back)
 {
 	struct tracing_state state;
