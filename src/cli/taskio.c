@@ -194,14 +194,18 @@ static int run(const struct taskio_args *args, struct why *why, bool *ret_comple
 	_cleanup_(watch_deinit) struct watch watch = {.signal_fd = -1, .timer_fd = -1};
 	_cleanup_(taskio_truth_deinit) struct taskio_truth truth = {0};
 	struct taskio_options options = args->options;
+	/* What is made here is its owner's alone, and the owner's in full. */
+	mode_t mask = umask(077);
 	int r = watch_init(&watch, args->timeout_ns, why);
 
-	/* What is made here is its owner's alone, and the owner's in full. */
-	umask(077);
 	if (r == 0 && !to_stdout(args))
 		r = aside_open_unnamed(&aside, args->output, why);
 	if (r < 0)
 		return r;
+	/* But its figures tell nothing of anybody. (What is written to where it is, is not ours.)
+	 */
+	if (aside.unnamed || aside.part)
+		fchmod(aside.fd, 0600 | (0666 & ~mask));
 	taskio_truth_init(&truth);
 	options.recorder = &truth.recorder;
 	r = taskio_run(&options, &watch, &taskio, why);

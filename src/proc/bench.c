@@ -51,10 +51,21 @@ int bench_act(const struct bench *bench, struct member *member, struct why *why)
 	return r;
 }
 
+bool bench_is_refused(const struct bench *bench, struct observation *observation,
+		      const struct member *member)
+{
+	const struct worker_report *report = member->worker->report;
+
+	if (report->refused)
+		observation_skip(observation, "%s (%s): %s", report->what, bench->file_system.name,
+				 report->refused == -ENODATA ? "the call moves no byte"
+							     : strerror(-report->refused));
+	return report->refused;
+}
+
 int bench_measure(const struct bench *bench, struct observation *observation, worker_action action,
 		  struct member *ret, struct why *why)
 {
-	const struct worker_report *report;
 	int r = bench_hire(bench, observation, "worker", action, ret, why);
 
 	if (r == 0)
@@ -67,12 +78,8 @@ int bench_measure(const struct bench *bench, struct observation *observation, wo
 		r = bench_end(bench, observation, why);
 	if (r < 0)
 		return r;
-	report = ret->worker->report;
-	if (report->refused) {
-		observation_skip(observation, "%s (%s): %s", report->what, bench->file_system.name,
-				 strerror(-report->refused));
+	if (bench_is_refused(bench, observation, ret))
 		return 0;
-	}
 	observe_measure(observation, NULL, &ret->before, &ret->after, &ret->delta);
 	observe_total(observation, &ret->delta);
 	return 1;

@@ -69,6 +69,9 @@ int bench_hire(const struct bench *bench, struct observation *observation, const
 	       worker_action action, struct member *ret, struct why *why);
 /** Lets it act until it stops again, and reads its counters. */
 int bench_act(const struct bench *bench, struct member *member, struct why *why);
+/** True if the worker was refused what it needs: the observation is skipped, with the reason. */
+bool bench_is_refused(const struct bench *bench, struct observation *observation,
+		      const struct member *member);
 /**
  * All of it: hires one worker, begins, lets it act, dismisses it, ends; publishes its counters as
  * those of the observation. 1; 0: it was refused what it needs, and the observation is skipped.

@@ -108,7 +108,8 @@ int cgroup_find_parent(char *ret, size_t size, struct why *why)
 		*slash = '\0';
 	}
 	return why_set(why, -ENOENT,
-		       "no cgroup v2 above this process gives its children the io controller");
+		       "no cgroup v2 above this process gives its children the io controller "
+		       "(+io in its cgroup.subtree_control; on a v1 machine, v1 holds it)");
 }
 
 /* "8:0 rbytes=1 wbytes=2 rios=..." */

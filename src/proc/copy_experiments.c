@@ -44,7 +44,7 @@ static ssize_t splice_twice(const int fds[4], size_t n)
 }
 
 static int copy(const struct bench *bench, struct worker_report *report, copy_call call,
-		const char *failure)
+		const char *name)
 {
 	_cleanup_close_ int source = worker_open(report, source_name, O_RDONLY);
 	_cleanup_close_ int target = worker_open(report, target_name, O_WRONLY);
@@ -52,18 +52,23 @@ static int copy(const struct bench *bench, struct worker_report *report, copy_ca
 
 	if (source < 0 || target < 0)
 		return source < 0 ? source : target;
-	if (pipe2(fds + 2, O_CLOEXEC) < 0)
-		return worker_failed(report, -errno, "cannot make a pipe");
+	if (call == splice_twice && pipe2(fds + 2, O_CLOEXEC) < 0)
+		return worker_failed_or_refused(report, -errno, "cannot make a pipe");
 	for (size_t done = 0; done < bench->payload_bytes;) {
 		ssize_t n = call(fds, bench->payload_bytes - done);
 
-		if (n <= 0)
-			return worker_failed_or_refused(report, n < 0 ? -errno : -EIO, failure);
+		if (n < 0)
+			return worker_failed_or_refused(report, -errno, name);
+		/* Nor an error, nor the end: a filter, or a file system, that does nothing. */
+		if (n == 0)
+			return worker_refused(report, -ENODATA, name);
 		report->value[VALUE_CALLS]++;
 		done += (size_t)n;
 	}
-	close(fds[2]);
-	close(fds[3]);
+	if (call == splice_twice) {
+		close(fds[2]);
+		close(fds[3]);
+	}
 	return 0;
 }
 

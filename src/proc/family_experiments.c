@@ -59,7 +59,7 @@ static int write_by_child(const void *context, struct worker_report *report)
 	siginfo_t info;
 
 	if (child < 0)
-		return worker_failed(report, -errno, "cannot start a child");
+		return worker_failed_or_refused(report, -errno, "cannot start a child");
 	if (child == 0) {
 		die_with_parent(parent);
 		report->value[VALUE_ERROR] = write_file(context, report);
@@ -137,6 +137,8 @@ static int run_child(const struct bench *bench, struct observation *observation,
 		r = bench_begin(bench, observation, why);
 	if (r == 0)
 		r = bench_act(bench, &before_wait, why);
+	if (r == 0 && bench_is_refused(bench, observation, &before_wait))
+		return crew_dismiss(bench->crew, before_wait.worker, why);
 	if (r < 0)
 		return r;
 	hidden = read_child(bench, observation, (pid_t)before_wait.worker->report->value[VALUE_ID],
@@ -181,7 +183,7 @@ static int write_by_thread(const void *context, struct worker_report *report)
 	pthread_barrier_init(&work.leave, NULL, 2);
 	r = pthread_create(&thread, NULL, write_in_thread, &work);
 	if (r)
-		return worker_failed(report, -r, "cannot start a thread");
+		return worker_failed_or_refused(report, -r, "cannot start a thread");
 	pthread_barrier_wait(&work.done);
 	worker_stop();
 	pthread_barrier_wait(&work.leave);
@@ -226,6 +228,8 @@ static int run_thread(const struct bench *bench, struct observation *observation
 		r = bench_begin(bench, observation, why);
 	if (r == 0)
 		r = bench_act(bench, &process, why);
+	if (r == 0 && bench_is_refused(bench, observation, &process))
+		return crew_dismiss(bench->crew, process.worker, why);
 	if (r == 0)
 		r = read_threads(bench, &process, threads, why);
 	if (r < 0)

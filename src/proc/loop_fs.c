@@ -126,7 +126,10 @@ static int make_file_system(const struct mkfs *maker, const char *device, const 
 	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND)
 		return why_set(why, -ENOENT, "there is no %s", maker->arguments[0]);
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
-		return why_set(why, -EIO, "%s of %s failed", maker->arguments[0], device);
+		return why_set(why, -EIO,
+			       "%s of %s failed: look at the kernel's log, and whether its image "
+			       "has room in --temp-dir",
+			       maker->arguments[0], device);
 	return 0;
 }
 

@@ -44,7 +44,7 @@ static int write_pipe(const void *context, struct worker_report *report)
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return worker_failed(report, -errno, "cannot make a pipe");
+		return worker_failed_or_refused(report, -errno, "cannot make a pipe");
 	for (size_t done = 0; done < bench->payload_bytes; done += sizeof(piece)) {
 		if (write(ends[1], bench->payload + done, sizeof(piece)) != sizeof(piece) ||
 		    read(ends[0], piece, sizeof(piece)) != sizeof(piece))

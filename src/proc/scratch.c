@@ -15,44 +15,59 @@ enum {
 };
 
 /* Files only: there are no directories but the file system's own (lost+found). */
-void directory_empty(int fd)
+int directory_empty(int fd)
 {
 	/* An open file description of its own: dup() would share the place that it is read at. */
 	int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_closedir_ DIR *dir = own < 0 ? NULL : fdopendir(own);
 	struct dirent *entry;
+	int r = 0;
 
 	if (!dir) {
+		r = -errno;
 		close_keep_errno(own);
-		return;
+		return r;
 	}
-	while ((entry = readdir(dir)))
-		unlinkat(fd, entry->d_name, 0);
+	while ((entry = readdir(dir))) {
+		if (unlinkat(fd, entry->d_name, 0) < 0 && errno != EISDIR && errno != ENOENT)
+			r = -errno;
+	}
+	return r;
 }
 
-static void remove_directory(int parent_fd, const char *name)
+static int remove_directory(int parent_fd, const char *name)
 {
 	_cleanup_close_ int fd =
 		openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int r = 0;
 
 	if (fd < 0)
-		return;
+		return errno == ENOENT ? 0 : -errno;
 	/* A worker that is about to die may make one more file. */
 	for (int i = 0; i < REMOVE_TRIES; i++) {
 		directory_empty(fd);
-		if (unlinkat(parent_fd, name, AT_REMOVEDIR) == 0 || errno != ENOTEMPTY)
-			return;
+		if (unlinkat(parent_fd, name, AT_REMOVEDIR) == 0)
+			return 0;
+		r = -errno;
+		if (r != -ENOTEMPTY)
+			break;
 		usleep(REMOVE_PAUSE_US);
 	}
+	return r;
+}
+
+static int remove_all(const struct scratch *scratch)
+{
+	int r = remove_directory(scratch->parent_fd, scratch->name);
+
+	if (scratch->cgroup[0])
+		cgroup_remove(scratch->cgroup);
+	return r;
 }
 
 static void clean_up(void *context)
 {
-	const struct scratch *scratch = context;
-
-	remove_directory(scratch->parent_fd, scratch->name);
-	if (scratch->cgroup[0])
-		cgroup_remove(scratch->cgroup);
+	remove_all(context);
 }
 
 /* Nobody else has the name, not even by bad will: it is the guardian's to remove. */
@@ -110,11 +125,12 @@ int scratch_create(struct scratch *scratch, const char *parent, const char *cgro
 	return r;
 }
 
-void scratch_destroy(struct scratch *scratch)
+int scratch_destroy(struct scratch *scratch)
 {
-	if (scratch->fd >= 0)
-		clean_up(scratch);
+	int r = scratch->fd >= 0 ? remove_all(scratch) : 0;
+
 	guardian_release(&scratch->guardian);
 	close_keep_errno(take_fd(&scratch->fd));
 	close_keep_errno(take_fd(&scratch->parent_fd));
+	return r;
 }

@@ -32,9 +32,9 @@ struct scratch {
  */
 int scratch_create(struct scratch *scratch, const char *parent, const char *cgroup_parent,
 		   struct why *why);
-/** Removes the files in a directory of ours. */
-void directory_empty(int fd);
-/** Removes the directory with what is in it. */
-void scratch_destroy(struct scratch *scratch);
+/** Removes the files in a directory of ours. -errno of one that stays. */
+int directory_empty(int fd);
+/** Removes the directory with what is in it. -errno: it is still there. */
+int scratch_destroy(struct scratch *scratch);
 
 #endif

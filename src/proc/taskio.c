@@ -128,26 +128,32 @@ static int set_up(struct run *run, struct why *why)
 	return r < 0 ? r : crew_init(&run->crew, run->watch, dir_fd, why);
 }
 
-static void tear_down(struct run *run)
+/* -errno: the directory is still there. */
+static int tear_down(struct run *run)
 {
+	int r;
+
 	crew_deinit(&run->crew);
 	if (run->recording)
 		run->options->recorder->stop(run->options->recorder->context, NULL, NULL);
 	loop_fs_destroy(&run->fs);
-	scratch_destroy(&run->scratch);
+	r = scratch_destroy(&run->scratch);
 	close_keep_errno(take_fd(&run->proc_fd));
 	free(run->payload);
+	return r;
 }
 
 static int run_experiment(const struct bench *bench, const struct experiment *experiment,
 			  struct observation *observation, struct why *why)
 {
-	int r = experiment->run(bench, observation, why);
+	int left, r = experiment->run(bench, observation, why);
 
 	/* One that was skipped has no time at all. */
 	if (r == 0 && observation->from_ns && !observation->to_ns)
 		r = bench_end(bench, observation, why);
-	directory_empty(bench->dir_fd);
+	left = directory_empty(bench->dir_fd);
+	if (r == 0 && left < 0)
+		r = why_errno(why, left, "cannot remove its files in %s", bench->dir);
 	return r < 0 ? why_prefix(why, r, "%s", experiment->name) : 0;
 }
 
@@ -202,14 +208,15 @@ int taskio_run(const struct taskio_options *options, const struct watch *watch, 
 	       struct why *why)
 {
 	_cleanup_(cleanup_taskio_destroy) struct taskio *taskio = NULL;
-	_cleanup_(tear_down) struct run run = {
+	struct run run = {
 		.options = options,
 		.watch = watch,
 		.proc_fd = -1,
 		.scratch = {.parent_fd = -1, .fd = -1, .guardian.fd = -1},
 		.fs = {.device_fd = -1, .dir_fd = -1},
 	};
-	int r = taskio_create(options, &taskio);
+	struct why before = {""};
+	int left, r = taskio_create(options, &taskio);
 
 	if (r < 0)
 		return why_errno(why, r, "cannot keep the results");
@@ -221,6 +228,12 @@ int taskio_run(const struct taskio_options *options, const struct watch *watch, 
 		run.recording = false;
 		r = settle(taskio, options->recorder, why);
 	}
+	left = tear_down(&run);
+	if (why)
+		before = *why;
+	if (left < 0)
+		r = why_errno(why, left, "%.200s%scannot remove %.200s, which is left",
+			      r < 0 ? before.text : "", r < 0 ? "; and " : "", run.scratch.path);
 	if (r < 0)
 		return r;
 	*ret = take_ptr(taskio);
