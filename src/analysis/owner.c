@@ -19,7 +19,8 @@ enum {
 static bool is_kernel_thread(const char *comm)
 {
 	for (size_t i = 0; i < N_KERNEL_THREADS; i++) {
-		if (fnmatch(kernel_threads[i], comm, 0) == 0)
+		/* Each pattern begins with a letter; most names end here. */
+		if (kernel_threads[i][0] == comm[0] && fnmatch(kernel_threads[i], comm, 0) == 0)
 			return true;
 	}
 	return false;
