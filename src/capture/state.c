@@ -2,25 +2,19 @@
 #include "state.h"
 
 #include <blkbox/event.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
 enum {
-	STATE_NAME_BYTES = 64
+	STATE_NAME_BYTES = 64,
+	WRITE_TRIES = 100
 };
 
 static void state_name(uint32_t disk, char ret[STATE_NAME_BYTES])
 {
 	snprintf(ret, STATE_NAME_BYTES, "run/blkbox/%u:%u", blkbox_device_major(disk),
-		 blkbox_device_minor(disk));
-}
-
-/* One name for whoever writes: the kernel lets one trace a disk, and what is left by one that was
- * killed is found. */
-static void temporary_name(uint32_t disk, char ret[STATE_NAME_BYTES])
-{
-	snprintf(ret, STATE_NAME_BYTES, "run/blkbox/%u:%u.new", blkbox_device_major(disk),
 		 blkbox_device_minor(disk));
 }
 
@@ -56,14 +50,18 @@ static int write_file(int dir_fd, const char *name, const struct trace_state *st
 /* Whole or not at all: written beside and renamed. */
 static int replace_file(const struct sysroot *root, uint32_t disk, const struct trace_state *state)
 {
-	char name[STATE_NAME_BYTES], temporary[STATE_NAME_BYTES];
-	int r;
+	char name[STATE_NAME_BYTES], temporary[STATE_NAME_BYTES + 16];
+	int r = -ENOENT;
 
-	if (mkdirat(root->fd, "run/blkbox", 0755) < 0 && errno != EEXIST)
-		return -errno;
 	state_name(disk, name);
-	temporary_name(disk, temporary);
-	r = write_file(root->fd, temporary, state);
+	/* Two may write at once: one of them gets to know that the other has the disk. */
+	snprintf(temporary, sizeof(temporary), "%s.%d", name, (int)state->pid);
+	/* Whoever ends takes the folder away when it is empty. */
+	for (int i = 0; r == -ENOENT && i < WRITE_TRIES; i++) {
+		if (mkdirat(root->fd, "run/blkbox", 0755) < 0 && errno != EEXIST)
+			return -errno;
+		r = write_file(root->fd, temporary, state);
+	}
 	if (r == 0 && renameat(root->fd, temporary, root->fd, name) < 0)
 		r = -errno;
 	if (r < 0)
@@ -90,15 +88,37 @@ int state_write(const struct sysroot *root, const struct block_device *device, u
 	return 0;
 }
 
+/* Notes of the disk that never got their name: their writers were killed. */
+static void remove_unnamed(const struct sysroot *root, const char *name)
+{
+	int fd = openat(root->fd, "run/blkbox", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_closedir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const char *own = strrchr(name, '/') + 1;
+	const struct dirent *entry;
+
+	if (!dir) {
+		close_keep_errno(fd);
+		return;
+	}
+	while ((entry = readdir(dir))) {
+		const char *suffix = entry->d_name + strlen(own);
+		struct process process;
+
+		if (strncmp(entry->d_name, own, strlen(own)) != 0 || *suffix != '.' ||
+		    process_read(root, (pid_t)strtol(suffix + 1, NULL, 10), &process) != -ENOENT)
+			continue;
+		unlinkat(dirfd(dir), entry->d_name, 0);
+	}
+}
+
 int state_clear(const struct sysroot *root, uint32_t disk)
 {
-	char name[STATE_NAME_BYTES], temporary[STATE_NAME_BYTES];
+	char name[STATE_NAME_BYTES];
 
 	state_name(disk, name);
-	temporary_name(disk, temporary);
 	if (unlinkat(root->fd, name, 0) < 0 && errno != ENOENT)
 		return -errno;
-	unlinkat(root->fd, temporary, 0);
+	remove_unnamed(root, name);
 	/* Stays if it is not empty. */
 	unlinkat(root->fd, "run/blkbox", AT_REMOVEDIR);
 	return 0;
@@ -183,17 +203,10 @@ bool state_of_another(const struct sysroot *root, uint32_t disk)
 
 void state_remove_dead(const struct sysroot *root, uint32_t disk)
 {
-	char temporary[STATE_NAME_BYTES];
 	struct trace_state state;
 	int r = state_read(root, disk, &state);
 
-	if (r == 0 && !state_owner_alive(root, &state)) {
+	/* It may have died before its note had a name: then there is none to read. */
+	if (r == -ENOENT || (r == 0 && !state_owner_alive(root, &state)))
 		state_clear(root, disk);
-	} else if (r == -ENOENT) {
-		/* It may have died before its note had a name. */
-		temporary_name(disk, temporary);
-		r = read_file(root, temporary, &state);
-		if (r == -EINVAL || (r == 0 && !state_owner_alive(root, &state)))
-			state_clear(root, disk);
-	}
 }

@@ -140,7 +140,8 @@ struct trace_source {
 	struct drop_tracker drops;
 	struct foreign_writes foreign; /* watches from start() on, under the source's lock */
 	struct why notice;	       /* what start() did without; empty: nothing */
-	/* setup() calls it when the guardian is there and before it touches the kernel; may be NULL.
+	/* setup() calls it when the guardian is there and before it touches the kernel; may be
+	 * NULL.
 	 */
 	void (*guarded)(void *context);
 	void *guarded_context;

@@ -4,6 +4,8 @@
 #include "fake_kernel.h"
 
 #include <criterion/criterion.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -110,26 +112,48 @@ Test(state, of_another_process_stays_unless_it_is_cleared)
 	cr_assert(!sysroot_exists(&tree.root, "/run/blkbox/8:0"));
 }
 
-/* Of one who died between the note and its name: nothing is left, and nobody living loses one. */
+/* Of those who died between the note and its name: nothing is left, and nobody living loses one. */
 Test(state, a_note_without_its_name_is_found)
 {
-	char living[256];
+	char living[64];
 
-	fake_tree_write(&tree, "/run/blkbox/8:0.new", "device=sda\nboo");
+	fake_tree_write(&tree, "/run/blkbox/8:0.99999999", "device=sda\nboo");
 	state_remove_dead(&tree.root, sda1.disk);
 	cr_assert(!sysroot_exists(&tree.root, "/run/blkbox"));
-	fake_tree_write(&tree, "/run/blkbox/8:0.new",
-			"device=sda\nboot_id=x\npid=1\nstart_ticks=1\nprotocol=1\nsource=relay\n");
+	snprintf(living, sizeof(living), "/run/blkbox/8:0.%d", (int)getpid());
+	fake_tree_write(&tree, living, "");
+	fake_tree_write(&tree, "/run/blkbox/8:0.99999999", "");
+	fake_tree_write(&tree, "/run/blkbox/8:01.99999999", "");
+	state_remove_dead(&tree.root, sda1.disk);
+	cr_assert(sysroot_exists(&tree.root, "%s", living));
+	cr_assert(!sysroot_exists(&tree.root, "/run/blkbox/8:0.99999999"));
+	cr_assert(sysroot_exists(&tree.root, "/run/blkbox/8:01.99999999"));
+	fake_tree_remove(&tree, "/run/blkbox/8:01.99999999");
+	fake_tree_remove(&tree, living);
+	/* The folder alone, too. */
 	state_remove_dead(&tree.root, sda1.disk);
 	cr_assert(!sysroot_exists(&tree.root, "/run/blkbox"));
-	cr_assert_eq(state_write(&tree.root, &sda1, 2, "relay", &why), 0);
-	cr_assert_gt(sysroot_read(&tree.root, living, sizeof(living), "/run/blkbox/8:0"), 0);
-	cr_assert_eq(state_remove(&tree.root, sda1.disk), 0);
-	fake_tree_write(&tree, "/run/blkbox/8:0.new", living);
-	state_remove_dead(&tree.root, sda1.disk);
-	cr_assert(sysroot_exists(&tree.root, "/run/blkbox/8:0.new"));
-	cr_assert_eq(state_clear(&tree.root, sda1.disk), 0);
-	cr_assert(!sysroot_exists(&tree.root, "/run/blkbox"));
+}
+
+/* The folder goes when a recording ends, at any moment of another's start. */
+Test(state, the_folder_may_go_meanwhile)
+{
+	struct trace_state state;
+	pid_t child = fork();
+
+	cr_assert_geq(child, 0);
+	if (child == 0) {
+		for (;; usleep(50))
+			state_remove_dead(&tree.root, 9 << 20);
+	}
+	for (int i = 0; i < 500; i++) {
+		cr_expect_eq(state_write(&tree.root, &sda1, 2, "relay", &why), 0, "%s", why.text);
+		cr_expect_eq(state_read(&tree.root, sda1.disk, &state), 0);
+		cr_expect_eq(state_remove(&tree.root, sda1.disk), 0);
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	state_remove_dead(&tree.root, 9 << 20);
 }
 
 Test(state, an_owner_is_more_than_a_number)
