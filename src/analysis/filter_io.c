@@ -12,10 +12,9 @@ static uint64_t begin_of(const struct track_io *io)
 	return io->times.first_issued_ns ? io->times.first_issued_ns : io->owner.time_ns;
 }
 
-bool filter_passes_io(const struct filter *filter, const struct recording *recording,
-		      const struct track_io *io)
+static struct merge_item as_event(const struct track_io *io)
 {
-	struct merge_item item = {
+	return (struct merge_item){
 		.tag = io->tag,
 		.event =
 			{
@@ -29,6 +28,12 @@ bool filter_passes_io(const struct filter *filter, const struct recording *recor
 				.action = BLKBOX_QUEUE,
 			},
 	};
+}
+
+bool filter_passes_io(const struct filter *filter, const struct recording *recording,
+		      const struct track_io *io)
+{
+	struct merge_item item = as_event(io);
 	const char *comm = NULL;
 	struct filter whole;
 
@@ -40,6 +45,21 @@ bool filter_passes_io(const struct filter *filter, const struct recording *recor
 	whole = *filter;
 	whole.n_actions = 0;
 	return filter_passes(&whole, &item, comm);
+}
+
+bool filter_passes_stray(const struct filter *filter, const struct track_io *stray)
+{
+	struct merge_item item = as_event(stray);
+	struct filter whole;
+
+	if (!filter || !filter_is_set(filter))
+		return true;
+	whole = *filter;
+	whole.n_actions = 0;
+	whole.n_pids = 0;
+	whole.n_comms = 0;
+	whole.n_cpus = 0;
+	return filter_passes(&whole, &item, NULL);
 }
 
 struct track_io filter_io_of(const struct merge_item *item)

@@ -17,5 +17,10 @@ bool filter_passes_io(const struct filter *filter, const struct recording *recor
 
 /** A completion that belongs to nothing, as an I/O. */
 struct track_io filter_io_of(const struct merge_item *item);
+/**
+ * The same for such a one: whose it was is not known (it comes in whatever process and CPU it
+ * interrupts), so only when, where and how much are asked.
+ */
+bool filter_passes_stray(const struct filter *filter, const struct track_io *stray);
 
 #endif

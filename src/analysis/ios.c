@@ -4,6 +4,8 @@
 #include "filter_io.h"
 #include "gaps.h"
 
+#include <string.h>
+
 struct ios {
 	struct track *track;
 	struct gaps *gaps;
@@ -23,7 +25,11 @@ static int request(void *context, const struct track_io *request)
 {
 	struct ios *ios = context;
 
-	return passes(ios, request) ? ios->ops->request(ios->context, request) : 0;
+	if (!passes(ios, request))
+		return 0;
+	ios->counts.touched_requests += request->touched;
+	ios->counts.inverted_requests += request->inverted;
+	return ios->ops->request(ios->context, request);
 }
 
 static int io(void *context, const struct track_io *io)
@@ -35,6 +41,19 @@ static int io(void *context, const struct track_io *io)
 	ios->counts.touched_ios += io->touched;
 	ios->counts.inverted_ios += io->inverted;
 	return ios->ops->io(ios->context, io);
+}
+
+static int ended(void *context, const struct track_io *io, enum track_end end)
+{
+	struct ios *ios = context;
+
+	if (!passes(ios, io))
+		return 0;
+	if (end == TRACK_END_IN_FLIGHT)
+		ios->counts.open_ios_at_end++;
+	else
+		ios->counts.unmatched_ios++;
+	return 0;
 }
 
 static int request_ended(void *context, const struct track_io *request, enum track_end end)
@@ -55,13 +74,15 @@ static int stray(void *context, const struct merge_item *item, enum track_stray 
 	struct ios *ios = context;
 	struct track_io io = filter_io_of(item);
 
-	ios->counts.unmatched_completions += stray != TRACK_STRAY_FLUSH && passes(ios, &io);
+	ios->counts.unmatched_completions +=
+		stray != TRACK_STRAY_FLUSH && filter_passes_stray(ios->filter, &io);
 	return 0;
 }
 
 static const struct track_ops track_ops = {
 	.request = request,
 	.io = io,
+	.ended = ended,
 	.request_ended = request_ended,
 	.stray = stray,
 };
@@ -121,6 +142,24 @@ int ios_finish(struct ios *ios)
 const struct ios_counts *ios_counts(const struct ios *ios)
 {
 	return &ios->counts;
+}
+
+void ios_name_counts(const struct ios *ios, struct named_count ret[static IOS_COUNTS])
+{
+	const struct ios_counts *c = &ios->counts;
+	const struct named_count all[IOS_COUNTS] = {
+		{"in_flight_at_end", c->in_flight_at_end},
+		{"unmatched_issues", c->unmatched_issues},
+		{"unmatched_completions", c->unmatched_completions},
+		{"open_ios_at_end", c->open_ios_at_end},
+		{"unmatched_ios", c->unmatched_ios},
+		{"touched_ios", c->touched_ios},
+		{"inverted_ios", c->inverted_ios},
+		{"touched_requests", c->touched_requests},
+		{"inverted_requests", c->inverted_requests},
+	};
+
+	memcpy(ret, all, sizeof(all));
 }
 
 uint64_t ios_depth(const struct ios *ios, uint32_t tag, uint32_t device)

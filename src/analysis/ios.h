@@ -23,8 +23,12 @@ struct ios_counts {
 	uint64_t in_flight_at_end; /* issued requests without a completion: it may come later */
 	uint64_t unmatched_issues; /* of which the completion was lost */
 	uint64_t unmatched_completions;
+	uint64_t open_ios_at_end; /* I/Os that were queued, issued or not: the same of them */
+	uint64_t unmatched_ios;
 	uint64_t touched_ios;  /* events were lost in their life */
 	uint64_t inverted_ios; /* times are not in order: clocks of CPUs that differ */
+	uint64_t touched_requests;
+	uint64_t inverted_requests;
 };
 
 struct ios;
@@ -41,6 +45,17 @@ int ios_event(struct ios *ios, const struct merge_item *item);
 int ios_finish(struct ios *ios);
 /** Complete after ios_finish(). */
 const struct ios_counts *ios_counts(const struct ios *ios);
+
+enum {
+	IOS_COUNTS = 9
+};
+
+struct named_count {
+	const char *name; /* "in_flight_at_end" ...: as the members above */
+	uint64_t n;
+};
+
+void ios_name_counts(const struct ios *ios, struct named_count ret[static IOS_COUNTS]);
 /** Issued and not completed now, of one device, whatever the filter. */
 uint64_t ios_depth(const struct ios *ios, uint32_t tag, uint32_t device);
 

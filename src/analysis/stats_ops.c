@@ -317,13 +317,17 @@ static int request_ended(void *context, const struct track_io *request, enum tra
 
 static int stray(void *context, const struct merge_item *item, enum track_stray stray)
 {
+	struct stats *stats = context;
 	const struct track_io io = filter_io_of(item);
 	struct stats_group *group;
-	int r = find_operation(context, &io, &group);
 
-	if (group)
-		group->strays[stray]++;
-	return r;
+	if (!filter_passes_stray(stats->options.filter, &io))
+		return 0;
+	group = operation_group(stats, &io);
+	if (!group)
+		return -ENOMEM;
+	group->strays[stray]++;
+	return 0;
 }
 
 const struct track_ops stats_track_ops = {

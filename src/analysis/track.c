@@ -210,23 +210,34 @@ static bool has_possible_place(const struct blkbox_event *event)
 	       event->sector < (UINT64_MAX >> 9) - event->bytes / 512;
 }
 
-int track_event(struct track *track, const struct merge_item *item)
+static int follow(struct track *track, const struct merge_item *item)
 {
-	const struct blkbox_event *event = &item->event;
-	struct device *device;
+	struct device *device = track_device(track, item->tag, item->event.device);
+	uint64_t time_ns = item->event.time_ns;
 	int r;
 
-	if (blkbox_event_is_note(event) || !has_possible_place(event))
-		return 0;
-	device = track_device(track, item->tag, event->device);
 	if (!device)
 		return -ENOMEM;
 	if (!device->first_ns)
-		device->first_ns = event->time_ns;
-	r = follow_losses(track, device, event->time_ns);
+		device->first_ns = time_ns;
+	r = follow_losses(track, device, time_ns);
 	if (r == 0)
-		r = age(track, device, event->time_ns);
+		r = age(track, device, time_ns);
 	return r < 0 ? r : dispatch(track, device, item);
+}
+
+int track_event(struct track *track, const struct merge_item *item)
+{
+	struct merge_item first;
+
+	if (blkbox_event_is_note(&item->event) || !has_possible_place(&item->event))
+		return 0;
+	if (item->event.time_ns)
+		return follow(track, item);
+	/* Streams of blkparse -d begin at 0, which stands for "not seen" here. */
+	first = *item;
+	first.event.time_ns = 1;
+	return follow(track, &first);
 }
 
 int track_settle(struct track *track)

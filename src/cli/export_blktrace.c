@@ -4,6 +4,7 @@
 #include "aside.h"
 #include "blktrace_out.h"
 #include "blktrace_set.h"
+#include "input.h"
 #include "cli.h"
 #include "process_notes.h"
 #include "reading.h"
@@ -168,7 +169,7 @@ static int check_stream_name(const char *path, struct why *why)
 
 	if (!base)
 		return why_set(why, -ENOMEM, "no memory");
-	if (!blktrace_set_parse(path, &base_bytes, &cpu))
+	if (!input_set_parse(path, &base_bytes, &cpu))
 		return 0;
 	base[base_bytes] = '\0';
 	return blktrace_set_check(base, &cpu, 1, why);

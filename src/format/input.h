@@ -42,6 +42,8 @@ void input_close(struct input *input);
 DEFINE_CLEANUP(struct input, input_close);
 
 enum input_kind input_kind(const struct input *input);
+/** True if @path is BASE.blktrace.CPU, a file of a set; @ret_base_bytes: the length of BASE. */
+bool input_set_parse(const char *path, size_t *ret_base_bytes, uint32_t *ret_cpu);
 /** True if @path is one of the files that the input is read from. */
 bool input_reads(const struct input *input, const char *path);
 /** True if both are read from the same file, or set of files. */

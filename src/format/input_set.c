@@ -27,20 +27,28 @@ static bool parse_suffix(const char *behind_name, uint32_t *ret_cpu)
 	return true;
 }
 
-char *input_set_base(const char *path)
+bool input_set_parse(const char *path, size_t *ret_base_bytes, uint32_t *ret_cpu)
 {
 	const char *file = strrchr(path, '/');
 	const char *at = NULL;
-	uint32_t cpu;
 
 	file = file ? file + 1 : path;
 	/* The last one: a name may have it twice. */
 	for (const char *s = file; (s = strstr(s, suffix)); s++)
 		at = s;
 	/* Without a name in front it is a file by itself. */
-	if (!at || at == file || !parse_suffix(at, &cpu))
-		return NULL;
-	return strndup(path, (size_t)(at - path));
+	if (!at || at == file || !parse_suffix(at, ret_cpu))
+		return false;
+	*ret_base_bytes = (size_t)(at - path);
+	return true;
+}
+
+char *input_set_base(const char *path)
+{
+	size_t n;
+	uint32_t cpu;
+
+	return input_set_parse(path, &n, &cpu) ? strndup(path, n) : NULL;
 }
 
 static int add_file(struct input *input, int dir_fd, const char *dir, const char *file,

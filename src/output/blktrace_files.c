@@ -3,6 +3,7 @@
 
 #include "aside.h"
 #include "blktrace_set.h"
+#include "input.h"
 #include "out.h"
 
 enum {
@@ -111,7 +112,7 @@ static int check_set(const struct blktrace_files *files, size_t i, struct why *w
 		if (!strcmp(files->files[k].device, file->device))
 			cpus[n++] = files->files[k].cpu;
 	}
-	if (!blktrace_set_parse(base, &base_bytes, &cpu))
+	if (!input_set_parse(base, &base_bytes, &cpu))
 		return 0;
 	base[base_bytes] = '\0';
 	return blktrace_set_check(base, cpus, n, why);
@@ -228,10 +229,8 @@ int blktrace_files_commit(struct blktrace_files *files, struct why *why)
 		struct file *file = &files->files[i];
 		int r = is_first(files, i) ? check_set(files, i, why) : 0;
 
-		if (r < 0) {
-			blktrace_files_keep(files);
+		if (r < 0)
 			return r;
-		}
 		r = out_flush(&file->out);
 
 		if (r < 0)

@@ -1,35 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "blktrace_set.h"
 
+#include "input.h"
+
 #include <dirent.h>
 #include <string.h>
 
-bool blktrace_set_parse(const char *path, size_t *ret_base_bytes, uint32_t *ret_cpu)
+/* By its whole name: a reader takes "07" for CPU 7, too. */
+static bool is_ours(const char *file, size_t base_bytes, const uint32_t *cpus, size_t n)
 {
-	static const char middle[] = ".blktrace.";
-	const char *dot = strrchr(path, '.');
-	size_t before = dot ? (size_t)(dot - path) : 0;
-	char *end;
-	unsigned long cpu;
+	char suffix[32];
 
-	if (before < sizeof(middle) - 2 || dot[1] < '0' || dot[1] > '9')
-		return false;
-	before -= sizeof(middle) - 2;
-	if (strncmp(path + before, middle, sizeof(middle) - 1) != 0)
-		return false;
-	errno = 0;
-	cpu = strtoul(dot + 1, &end, 10);
-	if (*end || errno || cpu > UINT32_MAX)
-		return false;
-	*ret_base_bytes = before;
-	*ret_cpu = (uint32_t)cpu;
-	return true;
-}
-
-static bool has_cpu(const uint32_t *cpus, size_t n, uint32_t cpu)
-{
 	for (size_t i = 0; i < n; i++) {
-		if (cpus[i] == cpu)
+		snprintf(suffix, sizeof(suffix), ".blktrace.%u", cpus[i]);
+		if (!strcmp(file + base_bytes, suffix))
 			return true;
 	}
 	return false;
@@ -55,9 +39,9 @@ int blktrace_set_check(const char *base, const uint32_t *cpus, size_t n, struct 
 		size_t base_bytes;
 		uint32_t cpu;
 
-		if (!blktrace_set_parse(entry->d_name, &base_bytes, &cpu) ||
+		if (!input_set_parse(entry->d_name, &base_bytes, &cpu) ||
 		    base_bytes != strlen(name) || strncmp(entry->d_name, name, base_bytes) != 0 ||
-		    has_cpu(cpus, n, cpu))
+		    is_ours(entry->d_name, base_bytes, cpus, n))
 			continue;
 		return why_set(why, -EEXIST,
 			       "%s%s is there already and would be read as part of the same "

@@ -13,9 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** True if @path is BASE.blktrace.CPU; then its parts. @ret_base_bytes: the length of BASE. */
-bool blktrace_set_parse(const char *path, size_t *ret_base_bytes, uint32_t *ret_cpu);
-
 /** -EEXIST with a sentence if there is a BASE.blktrace.CPU with a CPU that is none of @cpus. */
 int blktrace_set_check(const char *base, const uint32_t *cpus, size_t n, struct why *why);
 

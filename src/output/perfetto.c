@@ -37,7 +37,9 @@ struct perfetto_sink {
 	const struct recording *recording;
 	struct ios *ios;
 	struct track *tracks;
-	uint32_t lanes; /* in all: their ids are numbered through */
+	uint32_t lanes;		/* in all: their ids are numbered through */
+	uint64_t without_slice; /* finished I/Os */
+	bool *has_issues;	/* by places of devices: bio-based ones have no depth of a driver */
 };
 
 /* The process of a device: its number among the devices. 0 would be the idle task's. */
@@ -205,11 +207,18 @@ static int keep_request(void *context, const struct track_io *request)
 	return put_slice(context, request, request->times.issued_ns);
 }
 
-/* Bio-based devices have no requests: their slices begin in the queue. */
+/* Those without a request (of bio-based devices, or issues were not recorded) begin in the queue.
+ */
 static int keep_io(void *context, const struct track_io *io)
 {
-	return io->bio_based && !io->times.issued_ns ? put_slice(context, io, io->times.queued_ns)
-						     : 0;
+	struct perfetto_sink *p = context;
+
+	if (io->times.issued_ns)
+		return 0;
+	if (io->times.queued_ns && (io->operation != OPERATION_FLUSH || io->bio_based))
+		return put_slice(p, io, io->times.queued_ns);
+	p->without_slice++;
+	return 0;
 }
 
 static const struct ios_ops ios_ops = {.io = keep_io, .request = keep_request};
@@ -245,12 +254,16 @@ static int perfetto_left_out(struct sink *sink, const struct merge_item *item, s
 {
 	struct perfetto_sink *p = (struct perfetto_sink *)sink;
 	const struct blkbox_event *event = &item->event;
+	size_t place;
 
 	if (blkbox_event_is_note(event))
-		return 0;
+		return check(p, why);
 	if (ios_event(p->ios, item) < 0)
 		return why_set(why, -ENOMEM, "no memory");
-	if ((event->action == BLKBOX_ISSUE || event->action == BLKBOX_COMPLETE ||
+	place = recording_device_place(p->recording, item->tag, event->device);
+	p->has_issues[place] |= event->action == BLKBOX_ISSUE;
+	if (p->has_issues[place] &&
+	    (event->action == BLKBOX_ISSUE || event->action == BLKBOX_COMPLETE ||
 	     event->action == BLKBOX_REQUEUE) &&
 	    (!p->scene->filter ||
 	     filter_passes_moment(p->scene->filter, item->tag, event->device, event->time_ns)))
@@ -286,18 +299,16 @@ static void put_losses(struct perfetto_sink *p)
 	}
 }
 
-/* What has no slice, and slices without a length. */
 /* What has no slice, and slices whose length is not to be trusted. */
 static void put_unmatched(struct perfetto_sink *p)
 {
-	const struct ios_counts *counts = ios_counts(p->ios);
+	struct named_count counts[IOS_COUNTS];
 
+	ios_name_counts(p->ios, counts);
 	json_object_begin(&p->json, "otherData");
-	json_u64(&p->json, "unmatched_issues", counts->unmatched_issues);
-	json_u64(&p->json, "unmatched_completions", counts->unmatched_completions);
-	json_u64(&p->json, "in_flight_at_end", counts->in_flight_at_end);
-	json_u64(&p->json, "touched_ios", counts->touched_ios);
-	json_u64(&p->json, "inverted_ios", counts->inverted_ios);
+	for (size_t i = 0; i < IOS_COUNTS; i++)
+		json_u64(&p->json, counts[i].name, counts[i].n);
+	json_u64(&p->json, "ios_without_slice", p->without_slice);
 	json_object_end(&p->json);
 }
 
@@ -329,6 +340,7 @@ static void perfetto_destroy(struct sink *sink)
 		free(track);
 	}
 	ios_destroy(p->ios);
+	free(p->has_issues);
 	out_deinit(&p->out);
 	free(p);
 }
@@ -350,9 +362,11 @@ int perfetto_sink_create(int fd, const struct scene *scene, const struct recordi
 	if (!p)
 		return -ENOMEM;
 	p->sink.ops = &perfetto_ops;
+	/* One more: events of a device that the survey did not see would be there. */
+	p->has_issues = calloc(n + 1, sizeof(*p->has_issues));
 	p->scene = scene;
 	p->recording = recording;
-	if (out_init(&p->out, fd, OUT_BUFFER_BYTES) < 0 ||
+	if (!p->has_issues || out_init(&p->out, fd, OUT_BUFFER_BYTES) < 0 ||
 	    ios_create(&ios_ops, p, recording, scene->filter, &p->ios) < 0) {
 		perfetto_destroy(&p->sink);
 		return -ENOMEM;

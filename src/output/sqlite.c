@@ -51,13 +51,18 @@ static const char finish[] =
 	" JOIN devices d ON d.id = i.device LEFT JOIN processes p ON p.id = i.process"
 	" JOIN meta m ON m.key = 'start_ns' WHERE i.error != 0 ORDER BY i.completed_ns;"
 	"CREATE VIEW process_totals AS SELECT p.name AS process, i.owner, i.operation,"
-	" count(*) AS ios, sum(i.bytes) AS bytes, sum(i.latency_ns) / 1e6 AS waited_ms,"
-	" avg(i.latency_ns) / 1e6 AS mean_ms, max(i.latency_ns) / 1e6 AS max_ms,"
+	" sum(i.error = 0) AS ios, sum(i.bytes) FILTER (WHERE i.error = 0) AS bytes,"
+	" sum(i.latency_ns) FILTER (WHERE i.error = 0) / 1e6 AS waited_ms,"
+	" avg(i.latency_ns) FILTER (WHERE i.error = 0) / 1e6 AS mean_ms,"
+	" max(i.latency_ns) FILTER (WHERE i.error = 0) / 1e6 AS max_ms,"
 	" sum(i.error != 0) AS errors FROM ios i LEFT JOIN processes p ON p.id = i.process"
 	" GROUP BY p.name, i.owner, i.operation ORDER BY sum(i.bytes) DESC;"
 	"CREATE VIEW per_second AS SELECT d.name AS device, (i.completed_ns - m.value)"
-	" / 1000000000 AS second, i.operation, count(*) AS ios, sum(i.bytes) AS bytes,"
-	" avg(i.latency_ns) / 1e6 AS mean_ms, max(i.latency_ns) / 1e6 AS max_ms FROM ios i"
+	" / 1000000000 AS second, i.operation, sum(i.error = 0) AS ios,"
+	" sum(i.bytes) FILTER (WHERE i.error = 0) AS bytes,"
+	" avg(i.latency_ns) FILTER (WHERE i.error = 0) / 1e6 AS mean_ms,"
+	" max(i.latency_ns) FILTER (WHERE i.error = 0) / 1e6 AS max_ms,"
+	" sum(i.error != 0) AS errors FROM ios i"
 	" JOIN devices d ON d.id = i.device JOIN meta m ON m.key = 'start_ns'"
 	" GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;"
 	"COMMIT;";
@@ -136,18 +141,12 @@ static int put_meta(struct sqlite_sink *s, const char *key, int64_t value, struc
 /* How far the table of I/Os may be trusted. */
 static int put_counts(struct sqlite_sink *s, struct why *why)
 {
-	const struct ios_counts *counts = ios_counts(s->ios);
-	int r = put_meta(s, "unmatched_issues", (int64_t)counts->unmatched_issues, why);
+	struct named_count counts[IOS_COUNTS];
+	int r = 0;
 
-	if (r == 0)
-		r = put_meta(s, "unmatched_completions", (int64_t)counts->unmatched_completions,
-			     why);
-	if (r == 0)
-		r = put_meta(s, "in_flight_at_end", (int64_t)counts->in_flight_at_end, why);
-	if (r == 0)
-		r = put_meta(s, "touched_ios", (int64_t)counts->touched_ios, why);
-	if (r == 0)
-		r = put_meta(s, "inverted_ios", (int64_t)counts->inverted_ios, why);
+	ios_name_counts(s->ios, counts);
+	for (size_t i = 0; i < IOS_COUNTS && r == 0; i++)
+		r = put_meta(s, counts[i].name, (int64_t)counts[i].n, why);
 	return r;
 }
 

@@ -281,6 +281,57 @@ static void feed(struct track *track, uint16_t action, uint32_t device, uint64_t
 	cr_assert_eq(track_event(track, &item), 0);
 }
 
+/* LOSS-SEQ-GAPS: what was open when events went missing is over, and counted. */
+Test(ios, a_gap_in_the_numbers_ends_what_is_open)
+{
+	TRACE(&t, .protocol = 2, .act = 'Q', .rwbs = "W", .sector = 8, .bytes = 4096, .t = 1);
+	TRACE(&t, .protocol = 2, .act = 'D', .rwbs = "W", .sector = 8, .bytes = 4096, .t = 2);
+	t.sequence += 5;
+	TRACE(&t, .protocol = 2, .act = 'Q', .rwbs = "W", .sector = 99, .bytes = 4096, .t = 8);
+	TRACE(&t, .protocol = 2, .act = 'C', .rwbs = "W", .sector = 8, .bytes = 4096, .t = 9);
+	cr_assert_eq(run(), 0);
+	cr_assert_eq(n_whole, 0);
+	cr_assert_eq(counts.unmatched_issues, 1);
+	cr_assert_eq(counts.unmatched_ios, 1);
+	cr_assert_eq(counts.unmatched_completions, 1);
+	cr_assert_eq(counts.open_ios_at_end, 1);
+	cr_assert_eq(counts.in_flight_at_end, 0);
+}
+
+/* In flight over a loss that is dated: its times are not to be trusted. */
+Test(ios, a_dated_loss_touches_what_it_falls_into)
+{
+	const struct recording_loss loss = {
+		.device = 8 << 20, .cpu = LOG_NO_CPU, .from_ns = 10, .to_ns = 20, .count = 1};
+	const struct track_ops keep = {.io = keep_io};
+	struct track *track;
+
+	cr_assert_eq(track_create(&keep, NULL, &track), 0);
+	cr_assert_eq(track_set_losses(track, &loss, 1), 0);
+	feed(track, BLKBOX_ISSUE, 8 << 20, 0, 15);
+	feed(track, BLKBOX_COMPLETE, 8 << 20, 0, 18);
+	feed(track, BLKBOX_ISSUE, 8 << 20, 8, 30);
+	feed(track, BLKBOX_COMPLETE, 8 << 20, 8, 31);
+	cr_assert_geq(n_whole, 1);
+	cr_assert(io_is_measured(&whole[n_whole - 1]));
+	for (size_t i = 0; i + 1 < n_whole; i++)
+		cr_assert_not(io_is_measured(&whole[i]));
+	track_destroy(track);
+}
+
+/* Streams of blkparse -d begin at 0: their first event was seen all the same. */
+Test(ios, an_event_at_0_was_seen)
+{
+	TRACE(&t, .act = 'Q', .rwbs = "W", .sector = 8, .bytes = 4096, .pid = 5);
+	TRACE(&t, .act = 'D', .rwbs = "W", .sector = 8, .bytes = 4096, .pid = 6, .t = 1);
+	TRACE(&t, .act = 'C', .rwbs = "W", .sector = 8, .bytes = 4096, .t = 5);
+	cr_assert_eq(run(), 1);
+	cr_assert_eq(n_whole, 1);
+	cr_assert_eq(whole[0].owner.pid, 5);
+	cr_assert_neq(whole[0].times.queued_ns, 0);
+	cr_assert_leq(whole[0].times.queued_ns, 1);
+}
+
 /* The one that has to go may be of a device that was never issued to. */
 Test(ios, the_oldest_makes_room_for_an_issue_on_another_device)
 {

@@ -430,8 +430,8 @@ Test(recording, gaps_and_steps_back_are_told_for_each_cpu)
 	trace_free(&b);
 }
 
-/* One flipped bit of a time, forwards or backwards, and nothing else: the file says nothing of it.
- */
+/* One flipped bit of a time between others. (On the first or last event it looks like an idle
+ * device.) */
 Test(recording, a_time_that_cannot_be_is_told)
 {
 	for (unsigned bit = 0; bit < 64; bit++) {
