@@ -33,6 +33,7 @@ int cmd_info(int argc, char **argv);
 int cmd_live(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_stall(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_stop(int argc, char **argv);
 int cmd_taskio(int argc, char **argv);

@@ -19,6 +19,7 @@ static const struct command commands[] = {
 	{"dump", cmd_dump, "show the events of a recording as text, like blkparse"},
 	{"report", cmd_report, "tell where the time went, and who waited"},
 	{"export", cmd_export, "write a recording in another tool's format"},
+	{"stall", cmd_stall, "sample who waits for disks, and who keeps them busy"},
 	{"taskio", cmd_taskio, "measure what the kernel's per-task I/O accounting counts"},
 	{"help", cmd_help, "this list"},
 };
