@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file
- * A ring of bytes between one reader thread and the collector.
+ * A ring of bytes between two threads.
  *
  * Single producer, single consumer. Cursors run free (64 bits) and are masked on use; each lives on
  * its own cache line. Neither side ever waits in here: a full or empty ring answers a size of 0,
  * and the threads sleep on their eventfds (struct ring_sleep).
  */
-#ifndef BLKBOX_CAPTURE_RING_H
-#define BLKBOX_CAPTURE_RING_H
+#ifndef BLKBOX_BASE_RING_H
+#define BLKBOX_BASE_RING_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
