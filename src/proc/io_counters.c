@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "io_counters.h"
 
-#include "number.h"
-
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 
 static const char *const names[N_IO_COUNTERS] = {
@@ -21,19 +20,25 @@ const char *io_counter_name(enum io_counter counter)
 	return names[counter];
 }
 
-/* "NAME: NUMBER". Counters that a newer kernel may add are passed over. */
-static int take_line(char *line, struct io_counters *counters, unsigned *found, struct why *why)
+/* "NAME: NUMBER", of @n bytes. Counters that a newer kernel may add are passed over. */
+static int take_line(const char *line, size_t n, struct io_counters *counters, unsigned *found,
+		     struct why *why)
 {
-	char *colon = strstr(line, ": ");
-	uint64_t value;
+	const char *colon = memmem(line, n, ": ", 2);
+	const char *at = colon ? colon + 2 : line;
+	uint64_t value = 0;
+	bool good = colon && at < line + n;
 
-	if (!colon || count_parse(colon + 2, &value, NULL) < 0)
-		return why_set(why, -EBADMSG, "'%s' is no line of I/O accounting", line);
-	*colon = '\0';
+	for (; good && at < line + n; at++)
+		good = *at >= '0' && *at <= '9' && !__builtin_mul_overflow(value, 10, &value) &&
+		       !__builtin_add_overflow(value, (uint64_t)(*at - '0'), &value);
+	if (!good)
+		return why_set(why, -EBADMSG, "'%.*s' is no line of I/O accounting", (int)n, line);
 	for (int i = 0; i < N_IO_COUNTERS; i++) {
-		if (!strcmp(line, names[i])) {
+		if (!strncmp(line, names[i], (size_t)(colon - line)) && !names[i][colon - line]) {
 			counters->value[i] = value;
 			*found |= 1u << i;
+			break;
 		}
 	}
 	return 0;
@@ -41,18 +46,16 @@ static int take_line(char *line, struct io_counters *counters, unsigned *found, 
 
 int io_counters_parse(const char *text, struct io_counters *ret, struct why *why)
 {
-	_cleanup_free_ char *copy = strdup(text);
 	struct io_counters counters;
-	char *rest = copy, *line;
 	unsigned found = 0;
 
-	if (!copy)
-		return why_errno(why, -ENOMEM, "cannot read I/O accounting");
-	while ((line = strsep(&rest, "\n"))) {
-		int r = *line ? take_line(line, &counters, &found, why) : 0;
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+		int r = n ? take_line(text, n, &counters, &found, why) : 0;
 
 		if (r < 0)
 			return r;
+		text += text[n] ? n + 1 : n;
 	}
 	for (int i = 0; i < N_IO_COUNTERS; i++) {
 		if (!(found & 1u << i))
