@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#include "disks.h"
+
+#include "cleanup.h"
+#include "figure.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+int disks_init(struct disks *disks, int sys_fd, const char *const *names, size_t n_names)
+{
+	*disks = (struct disks){
+		.fd = -1,
+		.sys_fd = sys_fd,
+		.names = names,
+		.n_names = n_names,
+		.disks = calloc(DISKS_MAX, sizeof(struct disk)),
+	};
+	return disks->disks ? 0 : -ENOMEM;
+}
+
+void disks_deinit(struct disks *disks)
+{
+	close_keep_errno(take_fd(&disks->fd));
+	free(take_ptr(disks->disks));
+}
+
+/*
+ * Whole disks that something real stands behind. What dm, md, loop and zram do is done once more by
+ * the disks below, or by nobody: it would count twice.
+ */
+static bool is_real(const struct disks *disks, const char *name)
+{
+	char path[DISK_NAME_BYTES + 32];
+
+	snprintf(path, sizeof(path), "block/%s/device", name);
+	/* The kernel's own way to have a '/' in a file name. */
+	for (char *c = path + strlen("block/"); *c && strcmp(c, "/device") != 0; c++) {
+		if (*c == '/')
+			*c = '!';
+	}
+	return faccessat(disks->sys_fd, path, F_OK, 0) == 0;
+}
+
+static bool is_watched(const struct disks *disks, const char *name)
+{
+	for (size_t i = 0; i < disks->n_names; i++) {
+		if (!strcmp(disks->names[i], name))
+			return true;
+	}
+	return !disks->names && is_real(disks, name);
+}
+
+/* They come in the same order nearly every time: @expected is looked at first. */
+static struct disk *find(struct disks *disks, const char *name, size_t n, size_t expected)
+{
+	struct disk *disk;
+
+	if (n >= DISK_NAME_BYTES)
+		return NULL;
+	for (size_t i = 0; i < disks->n; i++) {
+		disk = &disks->disks[(expected + i) % disks->n];
+		if (!strncmp(disk->name, name, n) && !disk->name[n])
+			return disk;
+	}
+	if (disks->n == DISKS_MAX)
+		return NULL;
+	disk = &disks->disks[disks->n++];
+	*disk = (struct disk){0};
+	memcpy(disk->name, name, n);
+	disk->watched = is_watched(disks, disk->name);
+	for (int i = 0; i < N_DISK_FIGURES; i++)
+		disk->now[i] = FIGURE_UNKNOWN;
+	return disk;
+}
+
+static void take_figures(struct disk *disk, const char *at)
+{
+	/* Of the columns behind the name. */
+	static const int columns[N_DISK_FIGURES] = {
+		[DISK_READ_SECTORS] = 2, [DISK_WRITE_SECTORS] = 6, [DISK_BUSY_MS] = 9,
+		[DISK_QUEUE_MS] = 10,	 [DISK_IN_FLIGHT] = 8,
+	};
+	uint64_t column[11];
+	int n = 0;
+
+	for (; n < 11 && *at == ' ' && at[1] >= '0' && at[1] <= '9'; n++)
+		column[n] = proc_number(&at);
+	for (int i = 0; i < N_DISK_FIGURES; i++) {
+		uint64_t now = columns[i] < n ? column[columns[i]] : FIGURE_UNKNOWN;
+
+		if (i < N_DISK_GROWING)
+			disk->delta[i] = figure_delta(now, disk->now[i]);
+		disk->now[i] = now;
+	}
+	disk->seen = true;
+}
+
+/* "   8       0 sda 1 2 3 ..." */
+static void take_line(struct disks *disks, const char *line, size_t at)
+{
+	struct disk *disk;
+	size_t n;
+
+	proc_number(&line);
+	proc_number(&line);
+	line += strspn(line, " ");
+	n = strcspn(line, " \n");
+	if (line[n] != ' ')
+		return;
+	disk = find(disks, line, n, at);
+	if (disk && disk->watched)
+		take_figures(disk, line + n);
+}
+
+/* One that comes back later is another one. */
+static void forget_unseen(struct disk *disk)
+{
+	for (int i = 0; i < N_DISK_FIGURES; i++) {
+		disk->now[i] = FIGURE_UNKNOWN;
+		if (i < N_DISK_GROWING)
+			disk->delta[i] = FIGURE_UNKNOWN;
+	}
+}
+
+void disks_read(struct disks *disks, struct proc_files *files)
+{
+	char text[64 << 10];
+	size_t at = 0;
+
+	for (size_t i = 0; i < disks->n; i++)
+		disks->disks[i].seen = false;
+	if (proc_file_read_all(files, &disks->fd, "diskstats", text, sizeof(text)) > 0) {
+		for (const char *line = text; line && *line; at++) {
+			take_line(disks, line, at);
+			line = strchr(line, '\n');
+			if (line)
+				line++;
+		}
+	}
+	for (size_t i = 0; i < disks->n; i++) {
+		if (!disks->disks[i].seen)
+			forget_unseen(&disks->disks[i]);
+	}
+}
+
+uint64_t disks_sum(const struct disks *disks, enum disk_figure figure)
+{
+	uint64_t sum = FIGURE_UNKNOWN;
+
+	for (size_t i = 0; i < disks->n; i++) {
+		if (disks->disks[i].seen)
+			sum = figure_sum(sum, disks->disks[i].delta[figure]);
+	}
+	return sum;
+}
+
+bool disks_have(const struct disks *disks, const char *name)
+{
+	for (size_t i = 0; i < disks->n; i++) {
+		if (disks->disks[i].seen && !strcmp(disks->disks[i].name, name))
+			return true;
+	}
+	return false;
+}

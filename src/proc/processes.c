@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+#include "processes.h"
+
+#include "clock.h"
+#include "figure.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <uthash.h>
+
+enum {
+	VANISHED_SAMPLES = 3, /* for how long a parent may be late to take over */
+	LIST_INTERVAL_S = 1,
+};
+
+struct process_entry {
+	struct thread_group process; /* first: processes_next() */
+	UT_hash_handle hh;
+};
+
+int processes_init(struct processes *processes, struct proc_files *files, struct why *why)
+{
+	int fd = openat(files->proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	*processes = (struct processes){
+		.files = files,
+		.loadavg_fd = -1,
+		.last_pid = FIGURE_UNKNOWN,
+	};
+	processes->dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!processes->dir) {
+		why_errno(why, -errno, "cannot list /proc");
+		close_keep_errno(fd);
+		return -errno;
+	}
+	return 0;
+}
+
+static void forget(struct processes *processes, struct process_entry *entry)
+{
+	thread_group_deinit(&entry->process, processes->files);
+	HASH_DEL(processes->entries, entry);
+	processes->n--;
+	free(entry);
+}
+
+void processes_deinit(struct processes *processes)
+{
+	struct process_entry *entry, *next;
+
+	HASH_ITER (hh, processes->entries, entry, next) {
+		forget(processes, entry);
+	}
+	if (processes->dir)
+		closedir(take_ptr(processes->dir));
+	close_keep_errno(take_fd(&processes->loadavg_fd));
+}
+
+static int add(struct processes *processes, pid_t pid)
+{
+	struct process_entry *entry = malloc(sizeof(*entry));
+
+	if (!entry || thread_group_init(&entry->process, pid) < 0) {
+		free(entry);
+		return -ENOMEM;
+	}
+	entry->process.listed = true;
+	HASH_ADD_INT(processes->entries, process.pid, entry);
+	processes->n++;
+	return 0;
+}
+
+static void remember(struct processes *processes, const struct thread_group *process)
+{
+	struct vanished *vanished;
+
+	if (!process->io_known)
+		return;
+	vanished = &processes->vanished[processes->next_vanished++ % VANISHED_MAX];
+	*vanished = (struct vanished){
+		.pid = process->pid,
+		.parent = process->threads[0].stat.parent,
+		.io = process->io,
+		.sample = processes->sample,
+	};
+	processes->last_vanished = processes->sample;
+	memcpy(vanished->name, thread_group_name(process), sizeof(vanished->name));
+}
+
+static int list(struct processes *processes)
+{
+	struct process_entry *entry, *next;
+	struct dirent *file;
+
+	HASH_ITER (hh, processes->entries, entry, next) {
+		entry->process.listed = false;
+	}
+	rewinddir(processes->dir);
+	while ((file = readdir(processes->dir))) {
+		pid_t pid =
+			file->d_name[0] >= '1' && file->d_name[0] <= '9' ? atoi(file->d_name) : 0;
+
+		if (!pid)
+			continue;
+		HASH_FIND_INT(processes->entries, &pid, entry);
+		if (entry)
+			entry->process.listed = true;
+		else if (add(processes, pid) < 0)
+			return -ENOMEM;
+	}
+	HASH_ITER (hh, processes->entries, entry, next) {
+		if (!entry->process.listed) {
+			remember(processes, &entry->process);
+			forget(processes, entry);
+		}
+	}
+	return 0;
+}
+
+/*
+ * Listing /proc costs more than all the rest. The last word of loadavg is the PID that was given
+ * last: while it stays the same, nobody is new.
+ */
+static bool somebody_is_new(struct processes *processes, uint64_t mono_ns)
+{
+	char text[128];
+	const char *at;
+	uint64_t last_pid = FIGURE_UNKNOWN;
+	bool is_new;
+
+	if (proc_file_read(processes->files, &processes->loadavg_fd, "loadavg", text,
+			   sizeof(text)) > 0 &&
+	    (at = strrchr(text, ' ')))
+		last_pid = proc_number(&at);
+	is_new = !figure_known(last_pid) || last_pid != processes->last_pid ||
+		 mono_ns - processes->listed_ns >= (uint64_t)LIST_INTERVAL_S * NS_PER_S;
+	processes->last_pid = last_pid;
+	return is_new;
+}
+
+int processes_read(struct processes *processes, const struct delay_switch *delay, uint64_t mono_ns)
+{
+	struct process_entry *entry, *next;
+	int r = 0;
+
+	processes->sample++;
+	if (somebody_is_new(processes, mono_ns)) {
+		r = list(processes);
+		processes->listed_ns = mono_ns;
+	}
+	HASH_ITER (hh, processes->entries, entry, next) {
+		struct thread_group *process = &entry->process;
+		bool was_denied = process->access == IO_DENIED;
+
+		if (thread_group_read(process, processes->files, delay) < 0) {
+			remember(processes, process);
+			forget(processes, entry);
+			continue;
+		}
+		processes->denied += process->access == IO_DENIED && !was_denied;
+	}
+	return r;
+}
+
+struct thread_group *processes_next(const struct processes *processes,
+				    const struct thread_group *after)
+{
+	struct process_entry *entry = processes->entries;
+
+	if (after)
+		entry = ((const struct process_entry *)after)->hh.next;
+	return entry ? &entry->process : NULL;
+}
+
+/* Has the parent's growth these counters in it? */
+static bool has_grown_by(const struct thread_group *parent, const struct io_counters *io)
+{
+	bool any = false;
+
+	for (int i = 0; i < N_IO_COUNTERS; i++) {
+		if (!figure_known(parent->delta[i]) || parent->delta[i] < io->value[i])
+			return false;
+		any |= i != IO_CANCELLED_WRITE_BYTES && io->value[i];
+	}
+	return any;
+}
+
+const struct vanished *processes_take_child(struct processes *processes,
+					    struct thread_group *parent)
+{
+	if (processes->sample - processes->last_vanished > VANISHED_SAMPLES)
+		return NULL;
+	for (size_t i = 0; i < VANISHED_MAX; i++) {
+		struct vanished *child = &processes->vanished[i];
+
+		if (!child->sample || child->parent != parent->pid ||
+		    processes->sample - child->sample > VANISHED_SAMPLES ||
+		    !has_grown_by(parent, &child->io))
+			continue;
+		for (int k = 0; k < N_IO_COUNTERS; k++)
+			parent->delta[k] -= child->io.value[k];
+		child->sample = 0;
+		return child;
+	}
+	return NULL;
+}
