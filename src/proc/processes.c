@@ -11,6 +11,7 @@
 enum {
 	VANISHED_SAMPLES = 3, /* for how long a parent may be late to take over */
 	LIST_INTERVAL_S = 1,
+	PROBES_MAX = 100, /* new PIDs that are looked for one by one */
 };
 
 struct process_entry {
@@ -117,37 +118,54 @@ static int list(struct processes *processes)
 	return 0;
 }
 
+/* Who got one of these numbers, which were given since the last time? */
+static int probe(struct processes *processes, uint64_t from, uint64_t to)
+{
+	struct process_entry *entry;
+
+	for (pid_t pid = (pid_t)from; pid <= (pid_t)to; pid++) {
+		if (!figure_known(proc_cpu_ns(processes->files, pid)))
+			continue;
+		HASH_FIND_INT(processes->entries, &pid, entry);
+		if (!entry && add(processes, pid) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /*
  * Listing /proc costs more than all the rest. The last word of loadavg is the PID that was given
- * last: while it stays the same, nobody is new.
+ * last: while it stays the same, nobody is new; if it has moved on a little, one can look there.
  */
-static bool somebody_is_new(struct processes *processes, uint64_t mono_ns)
+static int find_new(struct processes *processes, uint64_t mono_ns)
 {
+	uint64_t before = processes->last_pid, now = FIGURE_UNKNOWN;
 	char text[128];
 	const char *at;
-	uint64_t last_pid = FIGURE_UNKNOWN;
-	bool is_new;
 
 	if (proc_file_read(processes->files, &processes->loadavg_fd, "loadavg", text,
 			   sizeof(text)) > 0 &&
 	    (at = strrchr(text, ' ')))
-		last_pid = proc_number(&at);
-	is_new = !figure_known(last_pid) || last_pid != processes->last_pid ||
-		 mono_ns - processes->listed_ns >= (uint64_t)LIST_INTERVAL_S * NS_PER_S;
-	processes->last_pid = last_pid;
-	return is_new;
+		now = proc_number(&at);
+	processes->last_pid = now;
+	if (figure_known(now) && figure_known(before) &&
+	    mono_ns - processes->listed_ns < (uint64_t)LIST_INTERVAL_S * NS_PER_S) {
+		if (now == before)
+			return 0;
+		if (processes->files->is_real && now > before && now - before <= PROBES_MAX)
+			return probe(processes, before + 1, now);
+	}
+	processes->listed_ns = mono_ns;
+	return list(processes);
 }
 
 int processes_read(struct processes *processes, const struct delay_switch *delay, uint64_t mono_ns)
 {
 	struct process_entry *entry, *next;
-	int r = 0;
+	int r;
 
 	processes->sample++;
-	if (somebody_is_new(processes, mono_ns)) {
-		r = list(processes);
-		processes->listed_ns = mono_ns;
-	}
+	r = find_new(processes, mono_ns);
 	HASH_ITER (hh, processes->entries, entry, next) {
 		struct thread_group *process = &entry->process;
 		bool was_denied = process->access == IO_DENIED;

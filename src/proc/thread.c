@@ -80,25 +80,25 @@ static void take_stat(struct thread *thread, const struct task_stat *stat, bool 
 	thread->known = true;
 }
 
-static void did_not_run(struct thread *thread, const struct delay_switch *delay)
+void thread_rest(struct thread *thread, const struct delay_switch *delay)
 {
 	thread->d_blkio_ticks = is_measured(&thread->stat, delay) ? 0 : FIGURE_UNKNOWN;
 }
 
 int thread_read(struct thread *thread, struct proc_files *files, pid_t pid, bool is_new,
-		const struct delay_switch *delay)
+		bool has_run, const struct delay_switch *delay)
 {
 	char path[PATH_BYTES], text[1024];
 	struct task_stat stat;
-	uint64_t runs;
+	uint64_t runs = FIGURE_UNKNOWN;
 	ssize_t n;
 	/* First, so that what it does from here on is seen the next time. */
-	int r = read_runs(thread, files, pid, &runs);
+	int r = has_run ? 0 : read_runs(thread, files, pid, &runs);
 
 	if (r < 0)
 		return r;
 	if (thread->known && figure_known(runs) && runs == thread->runs) {
-		did_not_run(thread, delay);
+		thread_rest(thread, delay);
 		return 0;
 	}
 	path[0] = '\0';

@@ -29,9 +29,12 @@ void thread_close(struct thread *thread, struct proc_files *files);
  * nothing else can have changed.
  *
  * @is_new: it was made since the last sample of its process, so that its counter began at 0 then
+ * @has_run: for sure
  * 1: it has run; 0: it has not; -ESRCH: it has gone; others: cannot be read
  */
 int thread_read(struct thread *thread, struct proc_files *files, pid_t pid, bool is_new,
-		const struct delay_switch *delay);
+		bool has_run, const struct delay_switch *delay);
+/** It has not run, for sure: nothing has become of it. */
+void thread_rest(struct thread *thread, const struct delay_switch *delay);
 
 #endif

@@ -14,6 +14,7 @@ int thread_group_init(struct thread_group *process, pid_t pid)
 {
 	*process = (struct thread_group){
 		.pid = pid,
+		.cpu_ns = FIGURE_UNKNOWN,
 		.io_fd = -1,
 		.threads = malloc(sizeof(struct thread)),
 		.n_threads = 1,
@@ -133,10 +134,13 @@ static int read_threads(struct thread_group *process, struct proc_files *files,
 		struct thread *thread = &process->threads[i];
 		bool is_new = process->known && process->threads_known && !thread->known;
 		char name[TASK_NAME_BYTES];
+		bool alone;
 		int r;
 
 		memcpy(name, thread->stat.name, sizeof(name));
-		r = thread_read(thread, files, process->pid, is_new, delay);
+		/* A single one has run, if any has. */
+		alone = process->n_threads == 1 && files->is_real;
+		r = thread_read(thread, files, process->pid, is_new, alone, delay);
 		if (r == -ESRCH && i == 0)
 			return -ESRCH;
 		if (r < 0) {
@@ -233,27 +237,60 @@ static int renew_threads(struct thread_group *process, struct proc_files *files,
 	return r;
 }
 
-int thread_group_read(struct thread_group *process, struct proc_files *files,
-		      const struct delay_switch *delay)
+static bool is_running(const struct thread_group *process)
+{
+	for (size_t i = 0; i < process->n_threads; i++) {
+		if (process->threads[i].stat.state == 'R')
+			return true;
+	}
+	return false;
+}
+
+/* Nobody of it had a CPU: nothing has changed. */
+static void nothing_new(struct thread_group *process, const struct delay_switch *delay)
+{
+	for (size_t i = 0; i < process->n_threads; i++)
+		thread_rest(&process->threads[i], delay);
+	for (int i = 0; i < N_IO_COUNTERS; i++)
+		process->delta[i] = process->io_known ? 0 : FIGURE_UNKNOWN;
+	sum_blkio(process);
+}
+
+static int read_anew(struct thread_group *process, struct proc_files *files,
+		     const struct delay_switch *delay)
 {
 	bool ran = false, stale = false;
-	int r;
+	int r = read_threads(process, files, delay, 0, &ran, &stale);
 
-	process->known = process->access != IO_NOT_READ;
-	r = read_threads(process, files, delay, 0, &ran, &stale);
 	if (r == 0 && (stale || !process->threads_known ||
 		       process->threads[0].stat.threads != process->n_threads))
 		r = renew_threads(process, files, delay, &ran);
 	if (r < 0)
 		return r;
-	if (ran || process->access == IO_NOT_READ) {
-		r = read_io(process, files);
-		if (r < 0)
-			return r;
-	} else {
-		for (int i = 0; i < N_IO_COUNTERS; i++)
-			process->delta[i] = process->io_known ? 0 : FIGURE_UNKNOWN;
+	if (ran || process->access == IO_NOT_READ)
+		return read_io(process, files);
+	for (int i = 0; i < N_IO_COUNTERS; i++)
+		process->delta[i] = process->io_known ? 0 : FIGURE_UNKNOWN;
+	return 0;
+}
+
+int thread_group_read(struct thread_group *process, struct proc_files *files,
+		      const struct delay_switch *delay)
+{
+	/* First, so that what they do from here on is seen the next time. */
+	uint64_t cpu_ns = proc_cpu_ns(files, process->pid);
+	int r;
+
+	process->known = process->access != IO_NOT_READ;
+	if (process->known && figure_known(cpu_ns) && cpu_ns == process->cpu_ns) {
+		nothing_new(process, delay);
+		return 0;
 	}
+	r = read_anew(process, files, delay);
+	if (r < 0)
+		return r;
+	/* The time of one that runs is brought up to date now and then. */
+	process->cpu_ns = is_running(process) ? FIGURE_UNKNOWN : cpu_ns;
 	sum_blkio(process);
 	return 0;
 }

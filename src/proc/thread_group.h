@@ -19,6 +19,7 @@ enum io_access {
 struct thread_group {
 	pid_t pid;
 	uint64_t start_ticks;
+	uint64_t cpu_ns; /* of all threads; FIGURE_UNKNOWN: not told, or one of them runs */
 	int io_fd;
 	enum io_access access;
 	bool known;	   /* there was a sample before this one */
