@@ -55,8 +55,7 @@ static void take_line(const char *line, const struct key *keys, struct machine_s
 		/* Most lines differ in the first letter. */
 		if (line[0] != keys->name[0] || strncmp(line, keys->name, n) != 0)
 			continue;
-		line += n;
-		line += strcspn(line, " \t0123456789");
+		line += strcspn(line, " \t");
 		*value = figure_sum(*value, proc_number(&line));
 		return;
 	}
