@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
@@ -62,22 +63,34 @@ static int start_limit(struct run *run, struct why *why)
 	return 0;
 }
 
+/* "blkbox stall: TEXT", as failures are told. */
+static void _printf_(1, 2) say(const char *format, ...)
+{
+	struct why why;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(why.text, sizeof(why.text), format, args);
+	va_end(args);
+	failed("stall", &why);
+}
+
 static void print_status(const struct run *run)
 {
 	const char *path = run->args->stall.file.path;
 	struct stall_totals totals;
 
 	stall_look(run->stall, &totals);
-	message("stall: %llu samples in %.0f s of %llu processes (counters of %llu may not be "
-		"read), %llu missed, %llu late; %llu rows, %llu lost; %.1f MB to %s%s%s",
-		(unsigned long long)totals.samples,
-		(double)(clock_mono_ns() - run->started_ns) / NS_PER_S,
-		(unsigned long long)totals.processes, (unsigned long long)totals.denied,
-		(unsigned long long)totals.missed, (unsigned long long)totals.late,
-		(unsigned long long)totals.rows, (unsigned long long)totals.lost,
-		(double)totals.bytes / 1e6, path ? path : "standard output",
-		totals.output_error ? ", which fails now: " : "",
-		totals.output_error ? strerror(-totals.output_error) : "");
+	say("%llu samples in %.0f s of %llu processes (counters of %llu may not be "
+	    "read), %llu missed, %llu late; %llu rows, %llu lost; %.1f MB to %s%s%s",
+	    (unsigned long long)totals.samples,
+	    (double)(clock_mono_ns() - run->started_ns) / NS_PER_S,
+	    (unsigned long long)totals.processes, (unsigned long long)totals.denied,
+	    (unsigned long long)totals.missed, (unsigned long long)totals.late,
+	    (unsigned long long)totals.rows, (unsigned long long)totals.lost,
+	    (double)totals.bytes / 1e6, path ? path : "standard output",
+	    totals.output_error ? ", which fails now: " : "",
+	    totals.output_error ? strerror(-totals.output_error) : "");
 }
 
 /* A signal ends the sampling; the command gets it, too, and its end is awaited: a second one does
@@ -109,8 +122,7 @@ static void print_alerts(struct run *run)
 	text[n] = '\0';
 	while ((end = strchr(line, '\n'))) {
 		*end = '\0';
-		fputs("blkbox stall: ", stderr);
-		put_sentence(stderr, line);
+		say("%s", line);
 		line = end + 1;
 	}
 }
@@ -193,13 +205,13 @@ static void tell_losses(const struct run *run, const struct stall_totals *totals
 	const char *path = run->args->stall.file.path;
 
 	if (totals->lost)
-		message("stall: %llu rows were lost, because the output did not take them in time; "
-			"notes in it tell when",
-			(unsigned long long)totals->lost);
+		say("%llu rows were lost, because the output did not take them in time; "
+		    "notes in it tell when",
+		    (unsigned long long)totals->lost);
 	if (totals->unwritten && !run->reader_gone)
-		message("stall: the last %llu rows could not be written to %s: %s",
-			(unsigned long long)totals->unwritten, path ? path : "standard output",
-			strerror(-totals->output_error));
+		say("the last %llu rows could not be written to %s: %s",
+		    (unsigned long long)totals->unwritten, path ? path : "standard output",
+		    strerror(-totals->output_error));
 }
 
 /* The output may hang for ever: whoever asks once more ends us. */
@@ -249,6 +261,7 @@ static int run_sampler(const struct stall_args *args)
 		status = finish(&run);
 	} else {
 		status = output_failed("stall", args->stall.file.path, r, &why);
+		stall_discard(take_ptr(run.stall));
 	}
 	stall_destroy(run.stall);
 	child_deinit(&run.child);

@@ -133,6 +133,13 @@ void csv_file_close(struct csv_file *file)
 	file->fd = -1;
 }
 
+void csv_file_discard(struct csv_file *file)
+{
+	if (file->fd >= 0 && file->regular && file->options.path && !file->options.append)
+		unlink(file->options.path);
+	csv_file_close(file);
+}
+
 int csv_file_reopen(struct csv_file *file)
 {
 	int fd;

@@ -45,6 +45,9 @@ struct csv_file {
 int csv_file_open(struct csv_file *file, const struct csv_file_options *options, struct why *why);
 void csv_file_close(struct csv_file *file);
 
+/** Removes what was made for nothing; what was there before stays. */
+void csv_file_discard(struct csv_file *file);
+
 /**
  * Writes rows, in a new file when this one is full. Whatever fails, there are whole rows in the
  * file, unless @file->torn.

@@ -129,7 +129,9 @@ int stall_create(const struct stall_options *options, struct stall **ret, struct
 	sampler.sink = (struct sampler_sink){take_row, take_alert, stall};
 	if (r == 0)
 		r = sampler_init(&stall->sampler, &sampler, why);
-	if (r == 0)
+	if (r < 0)
+		stall_discard(take_ptr(stall));
+	else
 		*ret = take_ptr(stall);
 	return r;
 }
@@ -150,6 +152,17 @@ void stall_destroy(struct stall *stall)
 	close_keep_errno(stall->stop_fd);
 	close_keep_errno(stall->timer_fd);
 	free(stall);
+}
+
+void stall_discard(struct stall *stall)
+{
+	struct stall_totals ignored;
+
+	if (stall && stall->running)
+		stall_stop(stall, &ignored);
+	if (stall)
+		csv_file_discard(&stall->writer.file);
+	stall_destroy(stall);
 }
 
 /* The writer gathers rows for a while: a call for each would cost more than all the rest. */

@@ -40,6 +40,8 @@ struct stall;
  */
 int stall_create(const struct stall_options *options, struct stall **ret, struct why *why);
 void stall_destroy(struct stall *stall);
+/** Destroys it, and removes the output: it was made for nothing. */
+void stall_discard(struct stall *stall);
 DEFINE_CLEANUP(struct stall, stall_destroy);
 
 int stall_start(struct stall *stall, struct why *why);
