@@ -13,6 +13,7 @@ enum {
 	ROWS_BYTES = 256 << 10,
 	BUFFER_BYTES = ROWS_BYTES + CSV_ROW_BYTES, /* and what is left of a note */
 	RETRY_MS = 500,
+	STACK_BYTES = 256 << 10,
 };
 
 int csv_writer_init(struct csv_writer *writer, const struct csv_file_options *options,
@@ -180,8 +181,14 @@ static void *run(void *context)
 
 int csv_writer_start(struct csv_writer *writer)
 {
-	int r = pthread_create(&writer->thread, NULL, run, writer);
+	pthread_attr_t attributes;
+	int r;
 
+	pthread_attr_init(&attributes);
+	/* All of it may get locked in memory. */
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	r = pthread_create(&writer->thread, &attributes, run, writer);
+	pthread_attr_destroy(&attributes);
 	writer->running = r == 0;
 	return -r;
 }

@@ -254,7 +254,7 @@ void sampler_finish(struct sampler *sampler, const struct sampler_moment *moment
 	sampler->tick.missed = 0;
 	if (sampler->processes.denied)
 		sampler_note(sampler,
-			     "the counters of %llu processes may not be read, and are empty: root "
-			     "may (CAP_SYS_PTRACE)",
+			     "counters of processes may not be read, and are empty: of %llu in all; "
+			     "root may (CAP_SYS_PTRACE)",
 			     (unsigned long long)sampler->processes.denied);
 }

@@ -230,6 +230,10 @@ static void *run(void *context)
 			count(&stall->late, 1);
 		count(&stall->missed, ticks - 1);
 		sampler_tick(&stall->sampler, &moment, ticks - 1);
+		if (!stall->locked && !value_of(&stall->samples))
+			sampler_note(&stall->sampler,
+				     "memory could not be locked (see ulimit -l): a disk that does "
+				     "not answer may stop the sampler, too");
 		count(&stall->samples, 1);
 		atomic_store_explicit(&stall->processes, stall->sampler.processes.n,
 				      memory_order_relaxed);
@@ -245,7 +249,7 @@ static void *run(void *context)
 static int start_threads(struct stall *stall)
 {
 	pthread_attr_t attributes;
-	int r = csv_writer_start(&stall->writer);
+	int r = stall->writer.running ? 0 : csv_writer_start(&stall->writer);
 
 	if (r < 0)
 		return r;
@@ -265,6 +269,12 @@ int stall_start(struct stall *stall, struct why *why)
 	/* A page of ours may be on the very disk that does not answer. */
 	stall->locked = mlockall(MCL_CURRENT | MCL_FUTURE) == 0;
 	r = start_threads(stall);
+	/* There may be too little of it for the threads. */
+	if (r < 0 && stall->locked) {
+		munlockall();
+		stall->locked = false;
+		r = start_threads(stall);
+	}
 	return r < 0 ? why_errno(why, r, "cannot start to sample") : 0;
 }
 
