@@ -22,6 +22,8 @@ static void put_histogram(struct json *json, const char *key, const struct histo
 	if (h && h->n) {
 		snprintf(name, sizeof(name), "min_%s", unit);
 		json_u64(json, name, h->min);
+		snprintf(name, sizeof(name), "sum_%s", unit);
+		json_u64(json, name, (uint64_t)h->sum);
 		snprintf(name, sizeof(name), "mean_%s", unit);
 		json_double(json, name, histogram_mean(h), 1);
 		snprintf(name, sizeof(name), "stdev_%s", unit);
@@ -341,6 +343,7 @@ static void put_slow(struct json *json, const struct report *report, const struc
 	rwbs_format(&event, rwbs);
 	json_object_begin(json, NULL);
 	json_u64(json, "latency_ns", slow->latency_ns);
+	json_u64(json, "recording", io->tag);
 	json_string(json, "device", recording_device_name(report->recording, io->tag, io->device));
 	json_string(json, "operation", operation_name(io->operation));
 	json_string(json, "rwbs", rwbs);
@@ -370,6 +373,7 @@ static void put_losses(struct json *json, const struct report *report)
 	json_array_begin(json, "losses");
 	for (size_t i = 0; i < n; i++) {
 		json_object_begin(json, NULL);
+		json_u64(json, "recording", losses[i].tag);
 		json_string(json, "device",
 			    losses[i].device
 				    ? recording_device_name(report->recording, losses[i].tag,

@@ -26,19 +26,35 @@ static void put_means(struct json *json, const char *key, const struct stats_ser
 	json_array_end(json);
 }
 
-/* What is not zero, as [bucket, row, n]. */
+/* Rows from @row on that are not zero, of one bucket. */
+static unsigned run_of(const uint32_t *rows, unsigned row, unsigned n_rows)
+{
+	unsigned n = 0;
+
+	while (row + n < n_rows && rows[row + n])
+		n++;
+	return n;
+}
+
+/* What is not zero, as [bucket, row, n, n of the next row ...]. */
 static void put_map(struct json *json, const char *key, const uint32_t *map, size_t n,
-		    unsigned rows)
+		    unsigned n_rows)
 {
 	json_array_begin(json, key);
-	for (size_t i = 0; i < n * rows; i++) {
-		if (!map[i])
-			continue;
-		json_array_begin(json, NULL);
-		json_u64(json, NULL, i / rows);
-		json_u64(json, NULL, i % rows);
-		json_u64(json, NULL, map[i]);
-		json_array_end(json);
+	for (size_t bucket = 0; bucket < n; bucket++) {
+		const uint32_t *rows = map + bucket * n_rows;
+
+		for (unsigned row = 0, run; row < n_rows; row += run + 1) {
+			run = run_of(rows, row, n_rows);
+			if (!run)
+				continue;
+			json_array_begin(json, NULL);
+			json_u64(json, NULL, bucket);
+			json_u64(json, NULL, row);
+			for (unsigned i = 0; i < run; i++)
+				json_u64(json, NULL, rows[row + i]);
+			json_array_end(json);
+		}
 	}
 	json_array_end(json);
 }
