@@ -68,13 +68,26 @@ static void write_character(struct out *out, uint8_t c)
 	}
 }
 
-static void write_string(struct out *out, const uint8_t *from, size_t n)
+/* Ends or opens an element or a comment, or is a line's end to old readers of JavaScript. */
+static bool is_markup(const uint8_t *from, size_t length)
 {
+	if (length == 1)
+		return from[0] == '<' || from[0] == '>' || from[0] == '&';
+	return length == 3 && from[0] == 0xe2 && from[1] == 0x80 && (from[2] & 0xfe) == 0xa8;
+}
+
+static void write_string(const struct json *json, const uint8_t *from, size_t n)
+{
+	struct out *out = json->out;
+
 	out_char(out, '"');
 	while (n) {
 		size_t length = sequence_length(from, n);
 
-		if (length == 1)
+		if (json->in_html && is_markup(from, length))
+			out_printf(out, "\\u%04x",
+				   length == 1 ? from[0] : 0x2000u + (from[2] & 0x3f));
+		else if (length == 1)
 			write_character(out, from[0]);
 		else if (length)
 			out_bytes(out, from, length);
@@ -93,12 +106,12 @@ static void begin_value(struct json *json, const char *key)
 
 	if (json->depth) {
 		if (json->filled & bit)
-			out_text(json->out, json->indent ? "," : ", ");
+			out_text(json->out, json->indent || json->in_html ? "," : ", ");
 		json->filled |= bit;
 		new_line(json);
 	}
 	if (key) {
-		write_string(json->out, (const uint8_t *)key, strlen(key));
+		write_string(json, (const uint8_t *)key, strlen(key));
 		out_text(json->out, ": ");
 	}
 }
@@ -152,7 +165,7 @@ void json_array_end(struct json *json)
 void json_bytes(struct json *json, const char *key, const void *text, size_t n)
 {
 	begin_value(json, key);
-	write_string(json->out, text, n);
+	write_string(json, text, n);
 }
 
 void json_string(struct json *json, const char *key, const char *text)

@@ -19,6 +19,7 @@ enum {
 struct json {
 	struct out *out; /* borrowed; keeps the first error */
 	bool indent;	 /* one value a line, for people; else all on one line */
+	bool in_html;	 /* set after json_init(): strings have nothing that a <script> heeds */
 	unsigned depth;
 	uint32_t filled; /* bit n: the object or array at depth n has an item */
 };

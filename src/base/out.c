@@ -50,7 +50,9 @@ int out_flush(struct out *out)
 {
 	size_t done = 0;
 
-	if (!out->error)
+	if (out->fd < 0)
+		done = out->n;
+	else if (!out->error)
 		out->error = write_all(out->fd, out->buffer, out->n, &done);
 	out->written_bytes += done;
 	out->n = 0;

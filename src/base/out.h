@@ -19,12 +19,12 @@ enum {
 };
 
 struct out {
-	int fd; /* borrowed */
+	int fd; /* borrowed; -1 = nowhere: bytes are only counted */
 	int error;
 	char *buffer;
 	size_t size;
 	size_t n;
-	uint64_t written_bytes; /* handed to write(2) */
+	uint64_t written_bytes; /* handed to write(2), or counted */
 };
 
 /** Until @fd takes more: somebody may have made our standard output non-blocking. 0 or -errno. */

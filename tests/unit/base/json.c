@@ -119,3 +119,14 @@ Test(json, keys_are_escaped_too)
 	json_object_end(&json);
 	expect("{\"a\\\"b\": 1}");
 }
+
+/* Nothing in it ends the <script> that it is in, and it is the same text to a reader. */
+Test(json, strings_in_html)
+{
+	json.in_html = true;
+	json_array_begin(&json, NULL);
+	json_string(&json, NULL, "</script><!--&amp;\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xaa");
+	json_u64(&json, NULL, 1);
+	json_array_end(&json);
+	expect("[\"\\u003c/script\\u003e\\u003c!--\\u0026amp;\\u2028\\u2029\xe2\x80\xaa\",1]");
+}

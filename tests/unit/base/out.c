@@ -78,3 +78,15 @@ Test(out, waits_for_a_reader_that_is_slower)
 	cr_assert_eq((size_t)got, 10 * sizeof(bytes));
 	close(fds[0]);
 }
+
+Test(out_of_nowhere, bytes_are_counted)
+{
+	struct out out;
+
+	cr_assert_eq(out_init(&out, -1, OUT_ROOM_MAX), 0);
+	for (int i = 0; i < 100000; i++)
+		out_text(&out, "four");
+	cr_assert_eq(out_flush(&out), 0);
+	cr_assert_eq(out.written_bytes, 400000);
+	out_deinit(&out);
+}
