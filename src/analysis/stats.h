@@ -173,6 +173,11 @@ struct stats_series {
 	uint64_t row_sectors; /* of an offset row */
 };
 
+/** @factor neighbouring buckets become one. @ret owns its memory. -ENOMEM. */
+int stats_series_fold(const struct stats_series *series, size_t factor, struct stats_series *ret);
+void stats_series_deinit(struct stats_series *series);
+void stats_bucket_add(struct stats_bucket *to, const struct stats_bucket *from);
+
 struct stats_device {
 	uint32_t tag, device;
 	const char *name;				 /* the recording's */

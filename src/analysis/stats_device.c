@@ -72,7 +72,7 @@ void devices_destroy(struct stats *stats)
 		histogram_deinit(&device->plugs.requests);
 		histogram_deinit(&device->plugs.timer_requests);
 		histogram_deinit(&device->depth.idle_ns);
-		series_deinit(&device->series);
+		stats_series_deinit(&device->series);
 	}
 	free(stats->result.devices);
 	gaps_destroy(stats->gaps);

@@ -96,7 +96,6 @@ void devices_destroy(struct stats *stats);
 /* stats_series.c */
 
 int series_create(struct stats_series *series, uint64_t from_ns, uint64_t to_ns);
-void series_deinit(struct stats_series *series);
 void series_io(struct stats_series *series, const struct track_io *io);
 void series_queued(struct stats_series *series, uint64_t time_ns);
 /** @stage: 0 = Q2C, 1 = D2C */

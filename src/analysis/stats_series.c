@@ -15,17 +15,9 @@ static uint64_t width_for(uint64_t span_ns)
 	}
 }
 
-int series_create(struct stats_series *series, uint64_t from_ns, uint64_t to_ns)
+static int allocate(struct stats_series *series, size_t n)
 {
-	size_t n;
-
-	if (to_ns < from_ns)
-		return 0;
-	series->from_ns = from_ns;
-	series->width_ns = width_for(to_ns - from_ns);
-	n = (to_ns - from_ns) / series->width_ns + 1;
 	series->buckets = calloc(n, sizeof(*series->buckets));
-	series->row_sectors = 1;
 	for (int i = 0; i < 2; i++) {
 		series->heat[i] = calloc(n * STATS_HEAT_ROWS, sizeof(uint32_t));
 		series->offsets[i] = calloc(n * STATS_OFFSET_ROWS, sizeof(uint32_t));
@@ -36,7 +28,17 @@ int series_create(struct stats_series *series, uint64_t from_ns, uint64_t to_ns)
 	return series->buckets ? 0 : -ENOMEM;
 }
 
-void series_deinit(struct stats_series *series)
+int series_create(struct stats_series *series, uint64_t from_ns, uint64_t to_ns)
+{
+	if (to_ns < from_ns)
+		return 0;
+	series->from_ns = from_ns;
+	series->width_ns = width_for(to_ns - from_ns);
+	series->row_sectors = 1;
+	return allocate(series, (to_ns - from_ns) / series->width_ns + 1);
+}
+
+void stats_series_deinit(struct stats_series *series)
 {
 	free(series->buckets);
 	for (int i = 0; i < 2; i++) {
@@ -44,6 +46,63 @@ void series_deinit(struct stats_series *series)
 		free(series->offsets[i]);
 	}
 	*series = (struct stats_series){0};
+}
+
+static uint64_t greater(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+void stats_bucket_add(struct stats_bucket *to, const struct stats_bucket *from)
+{
+	for (unsigned kind = 0; kind < SERIES_KINDS; kind++) {
+		to->ios[kind] += from->ios[kind];
+		to->bytes[kind] += from->bytes[kind];
+	}
+	to->queued += from->queued;
+	to->q2c_n += from->q2c_n;
+	to->q2c_sum_ns += from->q2c_sum_ns;
+	to->q2c_max_ns = greater(to->q2c_max_ns, from->q2c_max_ns);
+	to->d2c_n += from->d2c_n;
+	to->d2c_sum_ns += from->d2c_sum_ns;
+	to->d2c_max_ns = greater(to->d2c_max_ns, from->d2c_max_ns);
+	to->issued_sum += from->issued_sum;
+	to->open_sum += from->open_sum;
+	to->trusted_ns += from->trusted_ns;
+	to->busy_ns += from->busy_ns;
+	to->issued_max = greater(to->issued_max, from->issued_max);
+	to->open_max = greater(to->open_max, from->open_max);
+}
+
+static void add_rows(uint32_t *to, const uint32_t *from, size_t rows)
+{
+	for (size_t i = 0; i < rows; i++)
+		to[i] += from[i];
+}
+
+int stats_series_fold(const struct stats_series *series, size_t factor, struct stats_series *ret)
+{
+	struct stats_series folded = {.from_ns = series->from_ns,
+				      .width_ns = series->width_ns * factor,
+				      .row_sectors = series->row_sectors};
+
+	if (series->n && allocate(&folded, (series->n + factor - 1) / factor) < 0) {
+		stats_series_deinit(&folded);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < series->n; i++) {
+		size_t to = i / factor;
+
+		stats_bucket_add(&folded.buckets[to], &series->buckets[i]);
+		for (int map = 0; map < 2; map++) {
+			add_rows(folded.heat[map] + to * STATS_HEAT_ROWS,
+				 series->heat[map] + i * STATS_HEAT_ROWS, STATS_HEAT_ROWS);
+			add_rows(folded.offsets[map] + to * STATS_OFFSET_ROWS,
+				 series->offsets[map] + i * STATS_OFFSET_ROWS, STATS_OFFSET_ROWS);
+		}
+	}
+	*ret = folded;
+	return 0;
 }
 
 /* The bucket of a moment; -1 = outside. */

@@ -136,6 +136,14 @@ int report_sum(const struct report *report, enum operation operation, struct sta
 	return r;
 }
 
+int report_compare_waits(const struct stats_group *a, const struct stats_group *b)
+{
+	const struct histogram *ha = a->stages[STAGE_Q2C], *hb = b->stages[STAGE_Q2C];
+	unsigned __int128 wait_a = ha ? ha->sum : 0, wait_b = hb ? hb->sum : 0;
+
+	return (wait_a < wait_b) - (wait_a > wait_b);
+}
+
 uint64_t report_untold(const struct report *report)
 {
 	const struct stats_result *result = report->result;

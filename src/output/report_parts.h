@@ -49,6 +49,8 @@ void report_json_series(const struct report *report, const struct stats_series *
 /* report_slow.c */
 int report_slowest(const struct report *report, size_t n, FILE *out);
 
+/** For sorting: the longer wait (Q2C added up) first. */
+int report_compare_waits(const struct stats_group *a, const struct stats_group *b);
 /** An operation's figures over all devices. To be freed by stats_group_deinit(). */
 int report_sum(const struct report *report, enum operation operation, struct stats_group *ret);
 #endif

@@ -147,20 +147,6 @@ static size_t buckets_of_row(const struct stats_series *series)
 	return series->width_ns < 1000000000 ? 1000000000 / series->width_ns : 1;
 }
 
-static void add_bucket(struct stats_bucket *sum, const struct stats_bucket *b)
-{
-	for (unsigned kind = 0; kind < SERIES_KINDS; kind++) {
-		sum->ios[kind] += b->ios[kind];
-		sum->bytes[kind] += b->bytes[kind];
-	}
-	sum->q2c_n += b->q2c_n;
-	sum->q2c_sum_ns += b->q2c_sum_ns;
-	if (b->q2c_max_ns > sum->q2c_max_ns)
-		sum->q2c_max_ns = b->q2c_max_ns;
-	sum->trusted_ns += b->trusted_ns;
-	sum->issued_sum += b->issued_sum;
-}
-
 /* The row that begins with bucket @first. */
 static int add_second(const struct report *report, struct table *table,
 		      const struct stats_device *device, size_t first)
@@ -173,7 +159,7 @@ static int add_second(const struct report *report, struct table *table,
 	char at[32];
 
 	for (size_t i = first; i < first + buckets_of_row(series) && i < series->n; i++)
-		add_bucket(&b, &series->buckets[i]);
+		stats_bucket_add(&b, &series->buckets[i]);
 	if (to_ns > report->result->to_ns)
 		to_ns = report->result->to_ns;
 	seconds = to_ns > from_ns ? (double)(to_ns - from_ns) / 1e9 : NAN;

@@ -303,12 +303,8 @@ static void print_unmatched(const struct report *report, FILE *out)
 
 static int by_wait(const void *a, const void *b)
 {
-	const struct stats_group *x = *(struct stats_group *const *)a;
-	const struct stats_group *y = *(struct stats_group *const *)b;
-	const struct histogram *hx = x->stages[STAGE_Q2C], *hy = y->stages[STAGE_Q2C];
-	unsigned __int128 sx = hx ? hx->sum : 0, sy = hy ? hy->sum : 0;
-
-	return (sx < sy) - (sx > sy);
+	return report_compare_waits(*(struct stats_group *const *)a,
+				    *(struct stats_group *const *)b);
 }
 
 /* The five that waited longest. */
