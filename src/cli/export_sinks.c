@@ -38,9 +38,7 @@ static int write_stream(stream_create create, const struct export_options *optio
 
 	if (!options->output || !strcmp(options->output, "-"))
 		return write_to(STDOUT_FILENO, create, options, recording, why);
-	r = reading_spares(recording, options->output, why);
-	if (r == 0)
-		r = aside_open(&aside, options->output, options->force, why);
+	r = reading_open_aside(recording, options->output, options->force, &aside, why);
 	if (r == 0)
 		r = write_to(aside.fd, create, options, recording, why);
 	if (r == 0)
@@ -119,10 +117,8 @@ static int write_sqlite(const struct export_options *options, struct recording *
 			struct why *why)
 {
 	_cleanup_(aside_deinit) struct aside aside = {.fd = -1};
-	int r = reading_spares(recording, options->output, why);
+	int r = reading_open_aside(recording, options->output, options->force, &aside, why);
 
-	if (r == 0)
-		r = aside_open(&aside, options->output, options->force, why);
 	if (r < 0)
 		return r;
 	if (!aside.part)

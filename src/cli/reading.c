@@ -92,6 +92,14 @@ int reading_spares(const struct recording *recording, const char *path, struct w
 	return 0;
 }
 
+int reading_open_aside(const struct recording *recording, const char *path, bool force,
+		       struct aside *aside, struct why *why)
+{
+	int r = reading_spares(recording, path, why);
+
+	return r < 0 ? r : aside_open(aside, path, force, why);
+}
+
 /* 1 = there was an event, and it passed; 0 = it did not; -ENODATA = there is none. */
 static int pump_one(struct recording *recording, const struct filter *filter, struct sink *sink,
 		    struct why *why)

@@ -6,6 +6,7 @@
 #ifndef BLKBOX_CLI_READING_H
 #define BLKBOX_CLI_READING_H
 
+#include "aside.h"
 #include "filter.h"
 #include "sink.h"
 
@@ -22,6 +23,10 @@ int reading_open(const char *command, char *const *paths, size_t n, struct recor
 
 /** -EEXIST with a sentence if writing @path (or @path.part) would replace what is being read. */
 int reading_spares(const struct recording *recording, const char *path, struct why *why);
+
+/** aside_open(), if reading_spares() has nothing against it. */
+int reading_open_aside(const struct recording *recording, const char *path, bool force,
+		       struct aside *aside, struct why *why);
 
 /**
  * Sends the events of @recording that pass the filter into @sink and finishes it; says so if there

@@ -6,6 +6,7 @@
 #include "number.h"
 #include "progress.h"
 #include "reading.h"
+#include "report_html.h"
 
 #include <string.h>
 
@@ -17,6 +18,8 @@ struct report_args {
 	bool json;
 	bool with_losses;
 	char *other;
+	char *html;
+	bool force;
 	char **paths;
 	size_t n_paths;
 };
@@ -37,6 +40,8 @@ enum {
 	KEY_DEPTH,
 	KEY_COMPARE,
 	KEY_WITH_LOSSES,
+	KEY_HTML,
+	KEY_FORCE,
 	SLOW_JSON = 20,
 };
 
@@ -51,6 +56,10 @@ static const struct argp_option option_list[] = {
 	{"with-losses", KEY_WITH_LOSSES, NULL, 0,
 	 "Latencies also of I/Os that lost events touch; they may be wrong", 2},
 	{"json", 'j', NULL, 0, "Print JSON: everything, whatever sections are asked for", 3},
+	{"html", KEY_HTML, "FILE", 0,
+	 "Write a page with charts for a browser: everything, in one file; - is standard output",
+	 3},
+	{"force", KEY_FORCE, NULL, 0, "Overwrite FILE if it exists", 3},
 	{0},
 };
 
@@ -97,6 +106,22 @@ static void set_slow(struct report_args *args, const char *text, struct argp_sta
 	args->slow = n;
 }
 
+static void check_together(const struct report_args *args, struct argp_state *state)
+{
+	if (!args->n_paths)
+		argp_error(state, "which LOG?");
+	if (args->filter.n_actions)
+		argp_error(state, "--action: a report is of whole I/Os, not of events");
+	if (args->html && !*args->html)
+		argp_error(state, "--html: the name of the output is empty");
+	if (args->html && args->json)
+		argp_error(state, "--html and --json do not go together");
+	if (args->html && args->other)
+		argp_error(state, "--html and --compare do not go together");
+	if (args->force && !args->html)
+		argp_error(state, "--force is for --html");
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct report_args *args = state->input;
@@ -129,14 +154,17 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case 'j':
 		args->json = true;
 		return 0;
+	case KEY_HTML:
+		args->html = argument;
+		return 0;
+	case KEY_FORCE:
+		args->force = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		reading_add_path(&args->paths, &args->n_paths, argument, state);
 		return 0;
 	case ARGP_KEY_END:
-		if (!args->n_paths)
-			argp_error(state, "which LOG?");
-		if (args->filter.n_actions)
-			argp_error(state, "--action: a report is of whole I/Os, not of events");
+		check_together(args, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -160,6 +188,7 @@ static const struct argp argp = {
 	       "  blkbox report nvme0n1.blkbox\n"
 	       "  blkbox report nvme0n1.blkbox --by process,size --slow 20\n"
 	       "  blkbox report before.blkbox --compare after.blkbox\n"
+	       "  blkbox report nvme0n1.blkbox --html nvme0n1.html\n"
 	       "  blkbox report sda.blkbox --operation read --json | jq .devices[].all.latency\n",
 };
 
@@ -190,8 +219,19 @@ static void side_deinit(struct side *side)
 	recording_close(side->recording);
 }
 
+static int side_open(struct side *side, struct report_args *args, char *const *paths, size_t n)
+{
+	struct why why = {""};
+	int status = reading_open("report", paths, n, &side->recording);
+
+	if (status == STATUS_OK && filter_resolve(&args->filter, side->recording, &why) < 0)
+		status = failed("report", &why);
+	side->report.name = paths[0];
+	return status;
+}
+
 /* STATUS_OK if the figures are there; what is wrong with the recording is in @side->status. */
-static int side_init(struct side *side, struct report_args *args, char *const *paths, size_t n)
+static int side_read(struct side *side, const struct report_args *args)
 {
 	const struct stats_options options = {
 		.filter = &args->filter,
@@ -199,12 +239,7 @@ static int side_init(struct side *side, struct report_args *args, char *const *p
 		.with_losses = args->with_losses,
 	};
 	struct why why = {""};
-	int status = reading_open("report", paths, n, &side->recording);
 
-	if (status != STATUS_OK)
-		return status;
-	if (filter_resolve(&args->filter, side->recording, &why) < 0)
-		return failed("report", &why);
 	if (stats_create(&options, side->recording, &side->stats) < 0) {
 		why_set(&why, -ENOMEM, "no memory");
 		return failed("report", &why);
@@ -212,37 +247,28 @@ static int side_init(struct side *side, struct report_args *args, char *const *p
 	if (read_events(side, &why) < 0)
 		return failed("report", &why);
 	side->status = reading_status("report", side->recording);
-	side->report = (struct report){
-		.name = paths[0],
-		.recording = side->recording,
-		.result = stats_result(side->stats),
-		.whole = side->status == STATUS_OK,
-		.sections = args->sections,
-		.slow = args->slow,
-	};
+	side->report.recording = side->recording;
+	side->report.result = stats_result(side->stats);
+	side->report.whole = side->status == STATUS_OK;
+	side->report.sections = args->sections;
+	/* What programs and browsers get has a list of them anyway. */
+	side->report.slow = args->slow || !(args->json || args->html) ? args->slow : SLOW_JSON;
 	return STATUS_OK;
 }
 
 static int print_json(const struct side *a, const struct side *b)
 {
 	_cleanup_(out_deinit) struct out out = {0};
-	struct report of_a = a->report;
 	struct json json;
 	int r = out_init(&out, STDOUT_FILENO, OUT_BUFFER_BYTES);
 
 	if (r < 0)
 		return STATUS_FAILED;
-	if (!of_a.slow)
-		of_a.slow = SLOW_JSON;
 	json_init(&json, &out, false);
-	if (b) {
-		struct report of_b = b->report;
-
-		of_b.slow = of_a.slow;
-		r = report_json_comparison(&of_a, &of_b, &json);
-	} else {
-		report_json(&of_a, &json, NULL);
-	}
+	if (b)
+		r = report_json_comparison(&a->report, &b->report, &json);
+	else
+		report_json(&a->report, &json, NULL);
 	json_finish(&json);
 	if (r < 0)
 		message("report: no memory");
@@ -262,14 +288,33 @@ static int print(const struct report_args *args, const struct side *a, const str
 	return r < 0 ? STATUS_FAILED : STATUS_OK;
 }
 
+static int run_page(struct report_args *args)
+{
+	_cleanup_(aside_deinit) struct aside aside = {.fd = -1};
+	_cleanup_(side_deinit) struct side side = {0};
+	int status = side_open(&side, args, args->paths, args->n_paths);
+
+	if (status == STATUS_OK)
+		status = report_html_open(&aside, args->html, args->force, side.recording);
+	if (status == STATUS_OK)
+		status = side_read(&side, args);
+	if (status == STATUS_OK)
+		status = report_html_write(&aside, args->html, args->force, &side.report);
+	return status == STATUS_OK ? side.status : status;
+}
+
 static int run(struct report_args *args)
 {
 	_cleanup_(side_deinit) struct side a = {0};
 	_cleanup_(side_deinit) struct side b = {0};
-	int status = side_init(&a, args, args->paths, args->n_paths);
+	int status = side_open(&a, args, args->paths, args->n_paths);
 
+	if (status == STATUS_OK)
+		status = side_read(&a, args);
 	if (status == STATUS_OK && args->other)
-		status = side_init(&b, args, &args->other, 1);
+		status = side_open(&b, args, &args->other, 1);
+	if (status == STATUS_OK && args->other)
+		status = side_read(&b, args);
 	if (status == STATUS_OK)
 		status = print(args, &a, args->other ? &b : NULL);
 	if (status != STATUS_OK)
@@ -283,7 +328,7 @@ int cmd_report(int argc, char **argv)
 	int status;
 
 	parse_arguments(&argp, argc, argv, 0, &args);
-	status = run(&args);
+	status = args.html ? run_page(&args) : run(&args);
 	filter_deinit(&args.filter);
 	free(args.paths);
 	return status;

@@ -22,13 +22,23 @@ enum report_section {
 	REPORT_DEPTH = 1 << 8,
 };
 
+/** What was left out of a report for want of room. */
+struct report_cut {
+	size_t bucket_fold; /* so many spans of time became one */
+	size_t devices_left_out, series_left_out;
+	size_t groups_max;
+	const struct recording_loss *losses; /* instead of the recording's */
+	size_t n_losses;
+};
+
 struct report {
 	const char *name; /* of the recording, as given */
 	const struct recording *recording;
 	const struct stats_result *result;
-	bool whole;	   /* nothing is cut off, damaged or dropped */
-	unsigned sections; /* enum report_section */
-	size_t slow;	   /* I/Os in the list of slow ones */
+	bool whole;		      /* nothing is cut off, damaged or dropped */
+	unsigned sections;	      /* enum report_section */
+	size_t slow;		      /* I/Os in the list of slow ones */
+	const struct report_cut *cut; /* NULL: nothing is left out */
 };
 
 /** On success 0, else -ENOMEM; failures of @out stay with it. */

@@ -370,6 +370,10 @@ static void put_losses(struct json *json, const struct report *report)
 	const struct recording_loss *losses;
 	size_t n = recording_losses(report->recording, &losses);
 
+	if (report->cut) {
+		losses = report->cut->losses;
+		n = report->cut->n_losses;
+	}
 	json_array_begin(json, "losses");
 	for (size_t i = 0; i < n; i++) {
 		json_object_begin(json, NULL);
@@ -413,6 +417,16 @@ static void put_head(struct json *json, const struct report *report)
 	json_bool(json, "with_losses", result->with_losses);
 }
 
+static void put_cut(struct json *json, const struct report_cut *cut)
+{
+	json_object_begin(json, "cut");
+	json_u64(json, "bucket_fold", cut->bucket_fold);
+	json_u64(json, "devices_left_out", cut->devices_left_out);
+	json_u64(json, "series_left_out", cut->series_left_out);
+	json_u64(json, "groups_max", cut->groups_max);
+	json_object_end(json);
+}
+
 void report_json(const struct report *report, struct json *json, const char *key)
 {
 	const struct stats_result *result = report->result;
@@ -420,6 +434,8 @@ void report_json(const struct report *report, struct json *json, const char *key
 
 	json_object_begin(json, key);
 	put_head(json, report);
+	if (report->cut)
+		put_cut(json, report->cut);
 	put_losses(json, report);
 	json_array_begin(json, "devices");
 	for (size_t i = 0; i < result->n_devices; i++)
