@@ -9,7 +9,7 @@ function showName(name) {
 
 function notice(kind, ...text) {
 	const marks = { good: '✓', bad: '⚠', note: 'ℹ' };
-	byId('notices').append(element('p', { class: 'banner ' + kind },
+	byId('notices').append(element('div', { class: 'banner ' + kind },
 		element('span', { 'aria-hidden': 'true', class: 'mark' }, marks[kind]), ...text));
 }
 
@@ -30,20 +30,21 @@ function lossSentence(device) {
 }
 
 function showLosses() {
-	let any = false;
-	for (const device of report.devices) {
-		const sentence = lossSentence(device);
-		if (!sentence)
-			continue;
-		any = true;
-		notice('bad', element('b', {}, 'Lost events'), ' on ' + showName(device.name) + ': ' + sentence);
-	}
-	if (!any && report.untold_losses)
+	const lines = report.devices.filter(lossSentence).map(device => element('div', {},
+		element('b', {}, 'Lost events'), ' on ' + showName(device.name) + ': ' + lossSentence(device)));
+
+	if (lines.length > 4)
+		notice('bad', element('details', {}, element('summary', {}, element('b', {}, 'Lost events'), ' on ' +
+			lines.length + ' devices: ' + showCount(sum(report.devices.map(device =>
+			Math.max(device.dropped, device.sequence_missing)))) + ' in all.'), ...lines));
+	else if (lines.length)
+		notice('bad', element('div', {}, ...lines));
+	else if (report.untold_losses)
 		notice('bad', 'No loss is told, but ' + showCount(report.untold_losses) + ' completions are missing: ' +
 			'events were lost untold (blktrace does that), or writes overlapped. The latencies may be wrong.');
-	else if (!any && report.complete)
+	else if (report.complete)
 		notice('good', 'No event was lost.');
-	else if (!any)
+	else
 		notice('bad', 'No event was dropped, but the recording is cut off or damaged.');
 }
 
@@ -61,6 +62,8 @@ function showRemarks() {
 		if (!device.has_queue && device.has_issue)
 			notice('note', name + ': no queue events were recorded: no Q2C, and no owners.');
 	}
+	if (!report.events)
+		notice('note', 'No events were recorded.');
 	if (report.events && report.devices.length && !report.devices.some(isActive))
 		notice('note', 'No I/O is one of those that were asked for.');
 	if (report.cut)
@@ -132,7 +135,7 @@ function showOperations() {
 	];
 	if (report.devices.length > 1)
 		columns.unshift({ name: 'Device', value: row => showName(row.device.name), isText: true });
-	makeTable(byId('operations'), 'Throughput and latency by operation', columns, operationRows());
+	makeTable(byId('operations'), 'Throughput and latency by operation', columns, operationRows(), undefined, 12);
 }
 
 function showUnmatched() {
