@@ -272,6 +272,7 @@ static void print_unmatched(const struct report *report, FILE *out)
 {
 	const struct stats_result *result = report->result;
 	uint64_t flight = 0, lost = 0, strays[TRACK_STRAYS] = {0}, errors = 0, inverted = 0;
+	uint64_t no_queue = 0;
 
 	for (size_t i = 0; i < result->n_devices; i++) {
 		const struct stats_group *all = &result->devices[i].all;
@@ -280,6 +281,7 @@ static void print_unmatched(const struct report *report, FILE *out)
 		lost += all->ended[TRACK_END_REUSED] + all->ended[TRACK_END_AGED];
 		errors += all->errors;
 		inverted += all->inverted;
+		no_queue += all->no_queue;
 		for (unsigned s = 0; s < TRACK_STRAYS; s++)
 			strays[s] += all->strays[s];
 	}
@@ -289,6 +291,8 @@ static void print_unmatched(const struct report *report, FILE *out)
 		strays[TRACK_STRAY_EARLY]);
 	if (errors)
 		fprintf(out, ", %" PRIu64 " failed", errors);
+	if (no_queue)
+		fprintf(out, ", %" PRIu64 " not seen queued (in no Q2C)", no_queue);
 	if (lost)
 		fprintf(out, ", %" PRIu64 " whose completion is missing", lost);
 	if (strays[TRACK_STRAY_LOSS])
