@@ -114,6 +114,9 @@ static void check_together(const struct report_args *args, struct argp_state *st
 		argp_error(state, "--action: a report is of whole I/Os, not of events");
 	if (args->html && !*args->html)
 		argp_error(state, "--html: the name of the output is empty");
+	if (args->other && (args->sections || (args->slow && !args->json)))
+		argp_error(state, "--compare is by operation: --by, --slow, --stages, --seek and "
+				  "--depth do not go with it");
 	if (args->html && args->json)
 		argp_error(state, "--html and --json do not go together");
 	if (args->html && args->other)
