@@ -233,6 +233,18 @@ static int side_open(struct side *side, struct report_args *args, char *const *p
 	return status;
 }
 
+/* Whether an I/O of any device passed the filter. */
+static bool has_ios(const struct stats_result *result)
+{
+	for (size_t i = 0; i < result->n_devices; i++) {
+		for (unsigned o = 0; o < OPERATION_COUNT; o++) {
+			if (result->devices[i].operations[o])
+				return true;
+		}
+	}
+	return false;
+}
+
 /* STATUS_OK if the figures are there; what is wrong with the recording is in @side->status. */
 static int side_read(struct side *side, const struct report_args *args)
 {
@@ -250,6 +262,9 @@ static int side_read(struct side *side, const struct report_args *args)
 	if (read_events(side, &why) < 0)
 		return failed("report", &why);
 	side->status = reading_status("report", side->recording);
+	if (recording_info(side->recording)->events && !has_ios(stats_result(side->stats)))
+		fprintf(stderr, "blkbox report: no I/O in %s is one of those asked for\n",
+			side->report.name);
 	side->report.recording = side->recording;
 	side->report.result = stats_result(side->stats);
 	side->report.whole = side->status == STATUS_OK;
