@@ -39,6 +39,8 @@ struct recording_device {
 	uint64_t sectors; /* 0 = unknown */
 	uint64_t events;
 	uint64_t notes;
+	/* First and last event of its input, whatever the device: it was watched then. 0: none. */
+	uint64_t start_ns, last_ns;
 };
 
 /** Events lost in the kernel, times in the recording's. */

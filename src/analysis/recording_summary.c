@@ -82,6 +82,32 @@ static int add_survey(struct recording *recording, uint32_t tag, const struct su
 	return 0;
 }
 
+/* From the first to the last event of an input. */
+static void set_spans(struct recording *recording, uint32_t tag)
+{
+	const struct part *part = &recording->parts[tag];
+	uint64_t shift = (uint64_t)part->shift_ns, first_ns = UINT64_MAX, last_ns = 0;
+
+	for (size_t i = 0; i < part->n_surveys; i++) {
+		const struct survey *s = &part->surveys[i];
+
+		if (s->first_event_ns == UINT64_MAX)
+			continue;
+		if (s->first_event_ns + shift < first_ns)
+			first_ns = s->first_event_ns + shift;
+		if (s->last_event_ns + shift > last_ns)
+			last_ns = s->last_event_ns + shift;
+	}
+	for (size_t i = 0; i < recording->n_devices && first_ns != UINT64_MAX; i++) {
+		struct recording_device *device = &recording->devices[i];
+
+		if (device->tag != tag)
+			continue;
+		device->start_ns = first_ns;
+		device->last_ns = last_ns;
+	}
+}
+
 static int add_losses(struct recording *recording, uint32_t tag)
 {
 	const struct part *part = &recording->parts[tag];
@@ -130,6 +156,8 @@ int recording_summarise(struct recording *recording)
 		r = add_named(recording, (uint32_t)tag);
 		for (size_t i = 0; i < part->n_surveys && r == 0; i++)
 			r = add_survey(recording, (uint32_t)tag, &part->surveys[i]);
+		if (r == 0)
+			set_spans(recording, (uint32_t)tag);
 		if (r == 0)
 			r = add_losses(recording, (uint32_t)tag);
 	}

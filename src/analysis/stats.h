@@ -187,6 +187,7 @@ struct stats_device {
 	struct stats_plugs plugs;
 	struct stats_depth depth;
 	struct stats_series series; /* n = 0: too many devices, or nothing in the span */
+	uint64_t from_ns, to_ns;    /* when it was watched: of the span of all figures */
 	uint64_t events;
 	uint64_t dropped, loss_windows;		   /* of this device, or of all of its input */
 	uint64_t lost_ns;			   /* time in loss windows */

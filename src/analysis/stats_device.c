@@ -29,6 +29,16 @@ static void count_losses(const struct stats *stats, struct stats_device *device)
 	}
 }
 
+static void set_watched(const struct stats_result *result, const struct recording_device *from,
+			struct stats_device *device)
+{
+	device->from_ns = from->start_ns > result->from_ns ? from->start_ns : result->from_ns;
+	device->to_ns = from->last_ns < result->to_ns ? from->last_ns : result->to_ns;
+	/* Idle from the start, as far as anybody knows. */
+	if (from->start_ns)
+		device->depth.last_ns = from->start_ns;
+}
+
 int devices_create(struct stats *stats)
 {
 	struct stats_result *result = &stats->result;
@@ -48,6 +58,7 @@ int devices_create(struct stats *stats)
 		device->all.tag = device->tag;
 		device->all.device = device->device;
 		count_losses(stats, device);
+		set_watched(result, &devices[i], device);
 		if (i < STATS_SERIES_MAX)
 			r = series_create(&device->series, result->from_ns, result->to_ns);
 	}
@@ -93,14 +104,18 @@ struct stats_device *device_of(struct stats *stats, uint32_t tag, uint32_t numbe
 	return NULL;
 }
 
+static bool is_busy(const struct stats_device *device)
+{
+	return device->depth.issued || (device->depth.open && !device->has_issue);
+}
+
 /* The time up to now, in which the depth was what it was. */
 static void account(struct stats *stats, struct stats_device *device, uint64_t now_ns)
 {
-	const struct stats_result *result = &stats->result;
 	struct stats_depth *depth = &device->depth;
-	uint64_t from_ns = depth->last_ns > result->from_ns ? depth->last_ns : result->from_ns;
-	uint64_t to_ns = now_ns < result->to_ns ? now_ns : result->to_ns;
-	bool busy = depth->issued || (depth->open && !device->has_issue);
+	uint64_t from_ns = depth->last_ns > device->from_ns ? depth->last_ns : device->from_ns;
+	uint64_t to_ns = now_ns < device->to_ns ? now_ns : device->to_ns;
+	bool busy = is_busy(device);
 	uint64_t ns;
 
 	if (!depth->last_ns || to_ns <= from_ns)
@@ -119,14 +134,14 @@ static void account(struct stats *stats, struct stats_device *device, uint64_t n
 
 void device_account_end(struct stats *stats, struct stats_device *device)
 {
-	account(stats, device, stats->result.to_ns);
+	account(stats, device, device->to_ns);
 }
 
 int device_depth(struct stats *stats, struct stats_device *device, uint64_t now_ns)
 {
 	struct stats_depth *depth = &device->depth;
 	struct track_depth now = track_depth(stats->track, device->tag, device->device);
-	bool busy;
+	bool was_busy = is_busy(device), busy;
 	int r = 0;
 
 	if (now.issued == depth->issued && now.open == depth->open && depth->last_ns)
@@ -138,7 +153,7 @@ int device_depth(struct stats *stats, struct stats_device *device, uint64_t now_
 		r = histogram_add(&depth->idle_ns, now_ns - depth->idle_since_ns);
 	if (busy)
 		depth->idle_since_ns = 0;
-	else if (!depth->idle_since_ns && depth->last_ns)
+	else if (was_busy)
 		depth->idle_since_ns = now_ns;
 	depth->issued = now.issued;
 	depth->open = now.open;

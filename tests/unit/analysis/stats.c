@@ -194,3 +194,36 @@ Test(stats, gaps_of_sequence_numbers)
 	cr_assert_eq(device->all.ended[TRACK_END_LOSS], 1);
 	cr_assert_eq(device->all.strays[TRACK_STRAY_LOSS], 1);
 }
+
+/* Two recordings, one after the other, and a device that is silent for most of its own. */
+Test(stats, a_device_is_watched_while_its_recording_lasts)
+{
+	struct trace second = {0};
+	const struct stats_depth *depth;
+
+	T(.act = 't', .sector = 1000, .t = 1e6);
+	T(.act = 'D', .rwbs = "R", .sector = 8, .bytes = 4096, .t = 1e6, .device = 8u << 20);
+	T(.act = 'C', .rwbs = "R", .sector = 8, .bytes = 4096, .t = 3e6, .device = 8u << 20);
+	T(.act = 'D', .rwbs = "R", .sector = 8, .bytes = 4096, .t = 4e6, .device = 9u << 20);
+	T(.act = 'C', .rwbs = "R", .sector = 8, .bytes = 4096, .t = 5e6, .device = 9u << 20);
+	TRACE(&second, .act = 't', .sector = 1100, .t = 101e6);
+	TRACE(&second, .act = 'D', .rwbs = "W", .sector = 8, .bytes = 4096, .t = 101e6,
+	      .device = 8u << 20);
+	TRACE(&second, .act = 'C', .rwbs = "W", .sector = 8, .bytes = 4096, .t = 102e6,
+	      .device = 8u << 20);
+	trace_file(&run.t, "in");
+	trace_file(&second, "next");
+	trace_free(&second);
+	run_paths(&run, (char *[]){(char *)test_path("in"), (char *)test_path("next")}, 2);
+	cr_assert_eq(run.result->n_devices, 3);
+	depth = &run.result->devices[0].depth;
+	cr_assert_eq(depth->trusted_ns, 4000000000);
+	cr_assert_eq(depth->busy_ns, 2000000000);
+	depth = &run.result->devices[1].depth;
+	cr_assert_eq(depth->trusted_ns, 4000000000);
+	cr_assert_eq(depth->busy_ns, 1000000000);
+	cr_assert_eq(depth->idle_ns.n, 0);
+	depth = &run.result->devices[2].depth;
+	cr_assert_eq(depth->trusted_ns, 1000000000);
+	cr_assert_eq(depth->busy_ns, 1000000000);
+}

@@ -105,14 +105,13 @@ static const struct track_ops ops = {
 	.stray = stray,
 };
 
-void run_set(struct run *run)
+void run_paths(struct run *run, char *const *paths, size_t n)
 {
 	static const struct stats_options options = {.slowest = 10};
 	struct track *track = NULL;
 	struct merge_item item;
-	char *path = (char *)test_path("in");
 
-	cr_assert_eq(recording_open(&path, 1, &run->recording, NULL), 0);
+	cr_assert_eq(recording_open(paths, n, &run->recording, NULL), 0);
 	cr_assert_eq(stats_create(&options, run->recording, &run->stats), 0);
 	cr_assert_eq(track_create(&ops, run, &track), 0);
 	cr_assert_eq(track_set_losses(track, run->losses, run->n_losses), 0);
@@ -124,6 +123,13 @@ void run_set(struct run *run)
 	cr_assert_eq(stats_finish(run->stats), 0);
 	track_destroy(track);
 	run->result = stats_result(run->stats);
+}
+
+void run_set(struct run *run)
+{
+	char *path = (char *)test_path("in");
+
+	run_paths(run, &path, 1);
 }
 
 void run_trace(struct run *run)

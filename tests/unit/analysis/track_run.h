@@ -36,6 +36,8 @@ struct run {
 void run_trace(struct run *run);
 /** The same for the files "in*" that are there. */
 void run_set(struct run *run);
+/** The same for recordings that are there. */
+void run_paths(struct run *run, char *const *paths, size_t n);
 void run_free(struct run *run);
 /** The figures of an operation of the first device; fails the test if there are none. */
 const struct stats_group *run_operation(const struct run *run, enum operation operation);
