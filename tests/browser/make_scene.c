@@ -219,15 +219,9 @@ static void losses(struct scene *scene)
 static void hostile(struct scene *scene)
 {
 	static const char *const names[] = {
-		"</script><scrip",
-		"<img src=x>",
-		"'\"><b>x",
-		"\x1b[31m\x07\x01",
-		"\xff\xfe\xc0\x80",
-		"a\xe2\x80\xa8"
-		"b\xe2\x80\xae",
-		"<!--<script>",
-		"\\u003c&lt;\t\n",
+		"</script><scrip",  "<img src=x>",	"'\"><b>x",
+		"\x1b[31m\x07\x01", "\xff\xfe\xc0\x80", "a\xe2\x80\xa8 b\xe2\x80\xae",
+		"<!--<script>",	    "\\u003c&lt;\t\n",
 	};
 
 	scene->n_devices = 1;

@@ -50,18 +50,7 @@ function showShares(device) {
 		used.size ? node : element('p', { class: 'note' }, 'No I/O was seen from queue to completion.'));
 }
 
-/* In the order in which they happened; together they are the whole. */
-function stagesOf(times) {
-	const data = times.data_completed_ns === null ? times.completed_ns : times.data_completed_ns;
-	const stages = [];
-	const add = (stage, from, to) => {
-		if (from !== null && to !== null && to >= from)
-			stages.push([stage, to - from]);
-	};
-	if (times.issued_ns === null) {
-		add('q2c', times.queued_ns, times.completed_ns);
-		return stages;
-	}
+function addBeforeIssue(add, times) {
 	if (times.merged_ns !== null) {
 		add('q2m', times.queued_ns, times.merged_ns);
 		add('m2d', times.merged_ns, times.first_issued_ns);
@@ -77,6 +66,23 @@ function stagesOf(times) {
 	}
 	if (times.issued_ns !== times.first_issued_ns)
 		add('requeue', times.first_issued_ns, times.issued_ns);
+}
+
+/* In the order in which they happened; together they are the whole. */
+function stagesOf(times) {
+	const data = times.data_completed_ns === null ? times.completed_ns : times.data_completed_ns;
+	const stages = [];
+	const add = (stage, from, to) => {
+		if (from !== null && to !== null && to >= from)
+			stages.push([stage, to - from]);
+	};
+	if (times.issued_ns === null) {
+		add('q2c', times.queued_ns, times.completed_ns);
+		return stages;
+	}
+	/* If it was not seen queued, its latency is from the issue. */
+	if (times.queued_ns !== null)
+		addBeforeIssue(add, times);
 	add('d2c', times.issued_ns, data);
 	if (data !== times.completed_ns)
 		add('flush', data, times.completed_ns);
