@@ -3,6 +3,7 @@
 
 #include "grow.h"
 #include "number.h"
+#include "sequence.h"
 #include "wire.h"
 
 #include <string.h>
@@ -127,6 +128,17 @@ static void follow_time(struct overview *overview, const struct blkbox_event *ev
 	}
 }
 
+static void follow_cpu(struct overview *overview, struct overview_cpu *cpu,
+		       const struct blkbox_event *event)
+{
+	if (event->time_ns >= cpu->newest_ns) {
+		cpu->newest_ns = event->time_ns;
+	} else if (cpu->newest_ns - event->time_ns > overview->step_back_ns) {
+		overview->step_back_ns = cpu->newest_ns - event->time_ns;
+		overview->step_back_cpu = event->cpu;
+	}
+}
+
 static int count_event(struct overview *overview, const struct blkbox_event *event)
 {
 	struct overview_device *device = device_of_event(overview, event);
@@ -134,10 +146,14 @@ static int count_event(struct overview *overview, const struct blkbox_event *eve
 
 	if (!cpu)
 		return -ENOMEM;
-	if (blkbox_event_is_note(event))
+	if (blkbox_event_is_note(event)) {
 		cpu->notes++;
-	else
+	} else {
 		cpu->events++;
+		follow_cpu(overview, cpu, event);
+		if (sequence_add(overview->sequence, 0, event) < 0)
+			return -ENOMEM;
+	}
 	cpu->bytes += event->protocol == 1 ? WIRE_HEAD_MIN : WIRE_HEAD_MAX;
 	cpu->bytes += event->pdu_bytes;
 	cpu->bytes += event->cgroup_id ? sizeof(event->cgroup_id) : 0;
@@ -296,11 +312,24 @@ static void add_up(struct overview *overview)
 	}
 }
 
+static void add_sequences(struct overview *overview)
+{
+	const struct sequence_count *counts;
+	size_t n = sequence_counts(overview->sequence, &counts);
+
+	for (size_t i = 0; i < n; i++) {
+		overview->sequence_gaps += counts[i].gaps;
+		overview->sequence_missing += counts[i].missing;
+	}
+}
+
 static int fill(struct overview *overview, struct input *input, struct why *why)
 {
 	struct log_reader *log = input_log(input);
-	int r = take_devices(overview, input);
+	int r = sequence_create(&overview->sequence);
 
+	if (r == 0)
+		r = take_devices(overview, input);
 	if (r < 0)
 		return why_set(why, r, "no memory");
 	r = take_channels(overview, input, why);
@@ -317,6 +346,7 @@ static int fill(struct overview *overview, struct input *input, struct why *why)
 	}
 	if (overview->start_ns == UINT64_MAX)
 		overview->start_ns = 0;
+	add_sequences(overview);
 	add_up(overview);
 	return 0;
 }
@@ -334,6 +364,7 @@ int overview_init(struct overview *overview, struct input *input, struct why *wh
 
 void overview_deinit(struct overview *overview)
 {
+	sequence_destroy(overview->sequence);
 	for (size_t i = 0; i < overview->n_devices; i++)
 		free(overview->devices[i].cpus);
 	free(overview->devices);
@@ -354,6 +385,8 @@ bool overview_complete(const struct overview *overview, const struct input *inpu
 	if (overview->missing_entries)
 		return false;
 	if (overview->counted && !decoder_health_is_whole(&overview->records))
+		return false;
+	if (overview->sequence_missing || overview->step_back_ns > OVERVIEW_STEP_BACK_MAX_NS)
 		return false;
 	return !overview->n_losses;
 }

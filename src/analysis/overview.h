@@ -12,11 +12,17 @@
 #include "input.h"
 #include "source_ftrace.h"
 
+enum {
+	/** Interrupts and clocks that drift put events of a CPU out of order by microseconds. */
+	OVERVIEW_STEP_BACK_MAX_NS = 1000000000
+};
+
 struct overview_cpu {
 	uint32_t cpu; /* LOG_NO_CPU = not told */
 	uint64_t events;
 	uint64_t notes;
-	uint64_t bytes; /* of records, as the kernel gave them */
+	uint64_t bytes;	    /* of records, as the kernel gave them */
+	uint64_t newest_ns; /* for overview.c */
 };
 
 struct overview_device {
@@ -52,8 +58,12 @@ struct overview {
 	struct index cpu_places;    /* by place of the device, and CPU */
 	struct log_drops *losses;   /* device_index: into @devices, or LOG_NO_CHANNEL */
 	size_t n_losses;
-	bool counted; /* by reading all records: @records is told then */
+	bool counted; /* by reading all records: @records and the next four are told then */
 	struct decoder_health records;
+	struct sequence *sequence; /* for overview.c */
+	uint64_t sequence_gaps, sequence_missing;
+	uint64_t step_back_ns; /* the most that times of a CPU step back */
+	uint32_t step_back_cpu;
 	/* Of a recording through ftrace: what was in the pages of the machine's trace buffer. */
 	struct ftrace_counts pages;
 	uint64_t missing_entries; /* that the kernel handed out, or too many: they differ by so many

@@ -152,10 +152,12 @@ int cmd_export(int argc, char **argv)
 	status = reading_open("export", options.paths, options.n_paths, &recording);
 	if (status != STATUS_OK)
 		return status;
-	if (filter_resolve(&options.filter, recording, &why) < 0)
+	if (filter_resolve(&options.filter, recording, &why) < 0) {
 		status = failed("export", &why);
-	else
+	} else {
+		reading_hold_signals();
 		status = options.format->run(&options, recording);
+	}
 	filter_deinit(&options.filter);
 	return status != STATUS_OK ? status : reading_status("export", recording);
 }

@@ -66,6 +66,8 @@ static int copy_channel(struct recording *recording, size_t part, size_t i,
 		return r;
 	while ((r = source_next(source, &span, why)) > 0) {
 		r = blktrace_files_append(files, file, span.bytes, span.size, why);
+		if (r == 0)
+			r = reading_check_signals(why);
 		if (r < 0)
 			break;
 	}

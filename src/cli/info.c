@@ -96,6 +96,16 @@ static void tell_records(const struct overview *overview, const char *name)
 			"sense\n",
 			name, (unsigned long long)overview->pages.bad,
 			(unsigned long long)overview->pages.bad_pages);
+	if (overview->sequence_missing)
+		fprintf(stderr,
+			"blkbox info: %s: %llu sequence numbers are missing in %llu places\n", name,
+			(unsigned long long)overview->sequence_missing,
+			(unsigned long long)overview->sequence_gaps);
+	if (overview->step_back_ns > OVERVIEW_STEP_BACK_MAX_NS)
+		fprintf(stderr,
+			"blkbox info: %s: times of CPU %u step back by %.3f s: a time is damaged, "
+			"or these are two recordings in one file\n",
+			name, overview->step_back_cpu, (double)overview->step_back_ns / 1e9);
 	if (overview->missing_entries)
 		fprintf(stderr,
 			"blkbox info: %s: the kernel's count of what it handed out differs by %llu "

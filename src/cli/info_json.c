@@ -200,6 +200,9 @@ static void put_records(struct json *json, const struct overview *overview)
 	json_u64(json, "cut_bytes", records->cut_bytes);
 	json_u64(json, "missing_bytes", records->missing_bytes);
 	json_u64(json, "unknown_versions", records->unknown_versions);
+	json_u64(json, "sequence_gaps", overview->sequence_gaps);
+	json_u64(json, "sequence_missing", overview->sequence_missing);
+	json_u64(json, "step_back_ns", overview->step_back_ns);
 	json_object_end(json);
 }
 

@@ -10,6 +10,10 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+enum {
+	SIGNALS_EVERY = 4096 /* events between two looks at signals */
+};
+
 void allow_many_files(void)
 {
 	struct rlimit limit;
@@ -100,6 +104,38 @@ int reading_open_aside(const struct recording *recording, const char *path, bool
 	return r < 0 ? r : aside_open(aside, path, force, why);
 }
 
+/* Those that end a program, and that it does not ignore. */
+static void ending_signals(sigset_t *ret)
+{
+	sigemptyset(ret);
+	sigaddset(ret, SIGINT);
+	sigaddset(ret, SIGTERM);
+	sigaddset(ret, SIGHUP);
+}
+
+void reading_hold_signals(void)
+{
+	sigset_t signals;
+
+	ending_signals(&signals);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+}
+
+int reading_check_signals(struct why *why)
+{
+	const struct timespec now = {0};
+	sigset_t signals;
+	int number;
+
+	ending_signals(&signals);
+	/* Unless they are held, none can be waiting. */
+	number = sigtimedwait(&signals, NULL, &now);
+	if (number <= 0)
+		return 0;
+	return why_set(why, -EINTR, "ended by signal %d (%s); what was begun is removed", number,
+		       strsignal(number));
+}
+
 /* 1 = there was an event, and it passed; 0 = it did not; -ENODATA = there is none. */
 static int pump_one(struct recording *recording, const struct filter *filter, struct sink *sink,
 		    struct why *why)
@@ -124,7 +160,7 @@ int reading_pump(const char *command, struct recording *recording, const struct 
 {
 	const struct recording_info *info = recording_info(recording);
 	struct progress progress;
-	uint64_t passed = 0;
+	uint64_t passed = 0, n = 0;
 	int r;
 
 	progress_init(&progress, info);
@@ -132,6 +168,10 @@ int reading_pump(const char *command, struct recording *recording, const struct 
 	while ((r = pump_one(recording, filter, sink, why)) >= 0) {
 		progress_step(&progress);
 		passed += (uint64_t)r;
+		if (++n % SIGNALS_EVERY == 0 && reading_check_signals(why) < 0) {
+			r = -EINTR;
+			break;
+		}
 	}
 	if (r == -ENODATA)
 		r = sink_finish(sink, why);

@@ -41,4 +41,12 @@ int reading_pump(const char *command, struct recording *recording, const struct 
  */
 int reading_status(const char *command, const struct recording *recording);
 
+/**
+ * From now on signals that end a program wait until reading_check_signals() asks for them, so that
+ * an output that was begun is taken back. reading_pump() asks.
+ */
+void reading_hold_signals(void);
+/** -EINTR, with a sentence, if there was one. */
+int reading_check_signals(struct why *why);
+
 #endif

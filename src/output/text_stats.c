@@ -79,7 +79,8 @@ static struct process_stats *find_process(struct text_stats *stats, uint32_t tag
 {
 	const char *comm =
 		stats->scene->comm(stats->scene->context, tag, pid, event->cpu, event->time_ns);
-	struct process_key key = {.tag = tag};
+	/* Of one name, they are one whichever recording they are in. */
+	struct process_key key = {.tag = stats->options.by_name ? 0 : tag};
 	struct process_stats *process;
 
 	if (!comm)

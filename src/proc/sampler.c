@@ -253,8 +253,9 @@ void sampler_finish(struct sampler *sampler, const struct sampler_moment *moment
 	sampler->tick.real_ns = moment->real_ns;
 	sampler->tick.missed = 0;
 	if (sampler->processes.denied)
-		sampler_note(sampler,
-			     "counters of processes may not be read, and are empty: of %llu in all; "
-			     "root may (CAP_SYS_PTRACE)",
-			     (unsigned long long)sampler->processes.denied);
+		sampler_note(
+			sampler,
+			"counters of processes may not be read, and are empty: of %llu in all; "
+			"root may (CAP_SYS_PTRACE)",
+			(unsigned long long)sampler->processes.denied);
 }
