@@ -33,6 +33,7 @@ struct decoder {
 
 int decoder_adopt_create(struct source *source, struct decoder **ret)
 {
+	static const uint8_t nothing[1] = {0};
 	struct decoder *decoder = calloc(1, sizeof(*decoder));
 
 	if (!decoder) {
@@ -40,6 +41,8 @@ int decoder_adopt_create(struct source *source, struct decoder **ret)
 		return -ENOMEM;
 	}
 	decoder->source = source;
+	/* The window is always somewhere: C has no arithmetic with a null pointer. */
+	decoder->bytes = nothing;
 	*ret = decoder;
 	return 0;
 }
