@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "merge.h"
 
+#include "grow.h"
 #include "heap.h"
 #include "reorder.h"
 
@@ -85,7 +86,7 @@ int merge_adopt(struct merge *merge, struct decoder *decoder, const struct merge
 		if (r < 0)
 			return r;
 	}
-	channels = reallocarray(merge->channels, merge->n + 1, sizeof(*channels));
+	channels = grow_list(merge->channels, merge->n, sizeof(*channels));
 	if (!channels)
 		return -ENOMEM;
 	merge->channels = channels;

@@ -62,7 +62,7 @@ static int add_anchor(struct survey *s, const struct blkbox_event *event)
 
 	if (!wire_pdu_timestamp(event, &real_ns))
 		return 0;
-	anchors = reallocarray(s->anchors, s->n_anchors + 1, sizeof(*anchors));
+	anchors = grow_list(s->anchors, s->n_anchors, sizeof(*anchors));
 	if (!anchors)
 		return -ENOMEM;
 	s->anchors = anchors;

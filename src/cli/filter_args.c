@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "filter_args.h"
 
+#include "grow.h"
 #include "mask.h"
 #include "number.h"
 
@@ -62,7 +63,7 @@ static int for_each_piece(const char *list, struct filter *filter,
 
 static int add_text(char ***texts, size_t *n, const char *text)
 {
-	char **grown = reallocarray(*texts, *n + 1, sizeof(*grown));
+	char **grown = grow_list(*texts, *n, sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
@@ -73,7 +74,7 @@ static int add_text(char ***texts, size_t *n, const char *text)
 
 static int add_number(uint32_t **numbers, size_t *n, uint32_t number)
 {
-	uint32_t *grown = reallocarray(*numbers, *n + 1, sizeof(*grown));
+	uint32_t *grown = grow_list(*numbers, *n, sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;

@@ -2,6 +2,7 @@
 #include "input_private.h"
 
 #include "escape.h"
+#include "grow.h"
 
 #include "blktrace.h"
 #include "wire.h"
@@ -17,10 +18,10 @@ int input_add_channel(struct input *input, const struct input_channel *channel, 
 	struct input_channel *channels;
 	int *fds;
 
-	channels = reallocarray(input->channels, n + 1, sizeof(*channels));
+	channels = grow_list(input->channels, n, sizeof(*channels));
 	if (channels)
 		input->channels = channels;
-	fds = reallocarray(input->fds, n + 1, sizeof(*fds));
+	fds = grow_list(input->fds, n, sizeof(*fds));
 	if (fds)
 		input->fds = fds;
 	if (!channels || !fds || !channel->name) {
