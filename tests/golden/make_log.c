@@ -5,7 +5,7 @@
  * KIND: whole: nothing was dropped; drops: events were; pages: so they were, and one channel has
  * pages of the ftrace source (which are none: for readers that do not decode). ftrace=PAGES: real
  * ones, of CPU 1 of a 6.18 kernel, of loop0; events were dropped, too. large: 80 MiB on one
- * channel.
+ * channel. small: as drops, a few kilobytes.
  */
 #include "log_writer.h"
 
@@ -88,8 +88,8 @@ static void print_channel(const struct stream *stream, const struct log_channel 
 	       stream->written, events, notes);
 }
 
-static int write_log(struct log_writer *writer, struct stream *streams, unsigned *seed, bool whole,
-		     bool pages, struct why *why)
+static int write_log(struct log_writer *writer, struct stream *streams, unsigned *seed,
+		     const char *kind, struct why *why)
 {
 	static const char meta[] = "host=box\0source=relay\0command=fio '--name=a b'";
 	static const struct log_device devices[] = {
@@ -108,6 +108,8 @@ static int write_log(struct log_writer *writer, struct stream *streams, unsigned
 		 .sectors = 7814037168,
 		 .name = "nvme0n1"},
 	};
+	const bool whole = !strcmp(kind, "whole"), pages = !strcmp(kind, "pages"),
+		   small = !strcmp(kind, "small");
 	const struct log_channel channels[CHANNELS] = {
 		{0, 1, 0, LOG_RELAY_RECORDS},
 		{1, 0, 0, LOG_RELAY_RECORDS},
@@ -119,6 +121,8 @@ static int write_log(struct log_writer *writer, struct stream *streams, unsigned
 		{1, LOG_NO_CPU, 3000, 4000, 1, LOG_DROPS_AT_STOP, 0},
 	};
 	static const struct log_name name = {.time_ns = 1234, .pid = 42, .comm = "kworker/u8:0-fl"};
+	const uint64_t spans = small ? 12 : 100;
+	const size_t span_max = small ? 200 : 20000;
 	uint64_t blocks = 0;
 	int r = log_writer_meta(writer, meta, sizeof(meta), why);
 
@@ -126,9 +130,9 @@ static int write_log(struct log_writer *writer, struct stream *streams, unsigned
 		r = log_writer_devices(writer, devices, 2, why);
 	if (r == 0)
 		r = log_writer_channels(writer, channels, CHANNELS, why);
-	for (blocks = 3; r == 0 && blocks < 103; blocks++) {
+	for (blocks = 3; r == 0 && blocks < 3 + spans; blocks++) {
 		uint32_t i = (uint32_t)rand_r(seed) % CHANNELS;
-		size_t n = 1 + (size_t)rand_r(seed) % 20000;
+		size_t n = 1 + (size_t)rand_r(seed) % span_max;
 
 		if (n > streams[i].size - streams[i].written)
 			n = 1;
@@ -245,8 +249,7 @@ int main(int argc, char **argv)
 	else if (r == 0 && !strcmp(argv[4], "large"))
 		r = write_large(writer, &streams[0], &why);
 	else if (r == 0)
-		r = write_log(writer, streams, &seed, !strcmp(argv[4], "whole"),
-			      !strcmp(argv[4], "pages"), &why);
+		r = write_log(writer, streams, &seed, argv[4], &why);
 	if (r < 0) {
 		fprintf(stderr, "make_log: %s\n", why.text);
 		return 1;
