@@ -93,7 +93,7 @@ static void add_ticks(const struct stall_history *history, uint64_t from_ns,
 
 		/* The tick behind the end tells of the end. */
 		if (!isnan(tick->ms) &&
-		    tick->mono_ns > stall->end_ns + (uint64_t)(tick->ms * NS_PER_MS))
+		    tick->mono_ns > stall->end_ns + (uint64_t)((double)tick->ms * NS_PER_MS))
 			break;
 		if (!isnan(tick->ms)) {
 			ms += tick->ms;

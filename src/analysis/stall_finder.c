@@ -220,7 +220,7 @@ static uint64_t earliest(const struct stall_finder *finder, const struct stall_p
 static uint64_t wait_start(const struct stall_finder *finder, const struct stall_process *process,
 			   double *blkio_ms, bool *ret_add_up)
 {
-	uint64_t now = finder->tick.mono_ns, wait_ns = (uint64_t)(*blkio_ms * NS_PER_MS);
+	uint64_t now = finder->tick.mono_ns, wait_ns = (uint64_t)fmin(*blkio_ms * NS_PER_MS, 1e18);
 	uint64_t start_ns = before(now, wait_ns), first_ns = earliest(finder, process);
 	uint64_t floor_ns = process->episode.is_open ? process->episode.floor_ns : 0;
 

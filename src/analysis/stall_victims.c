@@ -130,7 +130,7 @@ static int add_sample(struct stall_history *history, struct victims *victims,
 	victim->end_ns = sample->mono_ns;
 	victim->samples += sample->is_d;
 	if (sample->blkio_ms > 0) {
-		uint64_t wait_ns = (uint64_t)((double)sample->blkio_ms * NS_PER_MS);
+		uint64_t wait_ns = (uint64_t)fmin((double)sample->blkio_ms * NS_PER_MS, 1e18);
 
 		victim->blocked_ms += (double)sample->blkio_ms;
 		if (sample->mono_ns - wait_ns < victim->start_ns)
