@@ -287,20 +287,6 @@ static int process_row(struct stall_finder *finder, const struct stall_row *row)
 	return r;
 }
 
-static void take_system(struct stall_tick *tick, const struct stall_row *row)
-{
-	tick->has_system = true;
-	tick->compact = stall_number(row, STALL_COMPACT);
-	tick->allocstall = stall_number(row, STALL_ALLOCSTALL);
-	tick->majfault = stall_number(row, STALL_MAJFAULT);
-	tick->dirty_kb = stall_number(row, STALL_DIRTY_KB);
-	tick->writeback_kb = stall_number(row, STALL_WRITEBACK_KB);
-	tick->memavail_kb = stall_number(row, STALL_MEMAVAIL_KB);
-	tick->missed = stall_number(row, STALL_MISSED_TICKS);
-	for (unsigned i = 0; i < 4; i++)
-		tick->psi_ms[i] = stall_number(row, STALL_PSI_IO_SOME_MS + i);
-}
-
 /* A wall-clock time is one of this tick's, if the clock has just passed it. */
 static void look_for_moment(struct stall_finder *finder)
 {
@@ -341,25 +327,43 @@ static void count_tick(struct stall_finder *finder)
 	summary->last_wall_ns = wall_ns;
 }
 
-/* Closes what did not go on in this tick, and what has become too long for one piece. */
-static int close_stale(struct stall_finder *finder)
+/* Cuts all episodes here: what is told is a piece, and the rest is another one. */
+static int cut_piece(struct stall_finder *finder)
 {
 	uint64_t now = finder->tick.mono_ns;
+	size_t n = finder->n_open;
+	int r = 0;
+
+	/* The last one takes the place of each that is closed; it is opened again behind it. */
+	for (size_t i = n; r == 0 && i-- > 0;) {
+		struct stall_process *process = finder->open[i];
+
+		/* It stays, even if all its rows were given up. */
+		process->rows++;
+		r = close_episode(finder, i, true);
+		if (r == 0)
+			r = open_episode(finder, process, now, now);
+		process->episode.floor_ns = now;
+		process->rows--;
+	}
+	return r == 0 && finder->has_stall ? tell(finder) : r;
+}
+
+/* Closes what did not go on in this tick, and cuts what has become too long for one piece. */
+static int close_stale(struct stall_finder *finder)
+{
+	bool too_long = false;
 	int r = 0;
 
 	for (size_t i = finder->n_open; r == 0 && i-- > 0;) {
-		struct stall_process *process = finder->open[i];
+		const struct stall_episode *e = &finder->open[i]->episode;
 
-		if (process->episode.tick != finder->tick_number) {
+		if (e->tick != finder->tick_number)
 			r = close_episode(finder, i, false);
-		} else if (now - process->episode.start_ns > STALL_PIECE_NS) {
-			r = close_episode(finder, i, true);
-			if (r == 0)
-				r = open_episode(finder, process, now, now);
-			process->episode.floor_ns = now;
-		}
+		else
+			too_long |= finder->tick.mono_ns - e->start_ns > STALL_PIECE_NS;
 	}
-	return r;
+	return r == 0 && too_long ? cut_piece(finder) : r;
 }
 
 static void forget(struct stall_finder *finder)
@@ -468,7 +472,7 @@ int stall_finder_row(struct stall_finder *finder, const struct stall_row *row)
 	finder->summary.rows++;
 	switch (row->kind) {
 	case STALL_ROW_SYSTEM:
-		take_system(tick, row);
+		stall_tick_system(tick, row);
 		return 0;
 	case STALL_ROW_DISK:
 		return stall_history_disk(&finder->history, row, tick->ms);

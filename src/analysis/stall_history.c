@@ -198,3 +198,17 @@ void stall_history_forget(struct stall_history *history, uint64_t before_ns)
 	drop_first(&history->disk_samples, stall_queue_find(&history->disk_samples, before_ns));
 	drop_first(&history->notes, stall_queue_find(&history->notes, before_ns));
 }
+
+void stall_tick_system(struct stall_tick *tick, const struct stall_row *row)
+{
+	tick->has_system = true;
+	tick->compact = stall_number(row, STALL_COMPACT);
+	tick->allocstall = stall_number(row, STALL_ALLOCSTALL);
+	tick->majfault = stall_number(row, STALL_MAJFAULT);
+	tick->dirty_kb = stall_number(row, STALL_DIRTY_KB);
+	tick->writeback_kb = stall_number(row, STALL_WRITEBACK_KB);
+	tick->memavail_kb = stall_number(row, STALL_MEMAVAIL_KB);
+	tick->missed = stall_number(row, STALL_MISSED_TICKS);
+	for (unsigned i = 0; i < 4; i++)
+		tick->psi_ms[i] = stall_number(row, STALL_PSI_IO_SOME_MS + i);
+}

@@ -119,6 +119,8 @@ int stall_history_sample(struct stall_history *history, struct stall_process *pr
 /** @ms: since the tick before */
 int stall_history_disk(struct stall_history *history, const struct stall_row *row, float ms);
 int stall_history_note(struct stall_history *history, const struct stall_row *row);
+/** What a row of the kernel's own figures tells. */
+void stall_tick_system(struct stall_tick *tick, const struct stall_row *row);
 /** Forgets what is older. */
 void stall_history_forget(struct stall_history *history, uint64_t before_ns);
 

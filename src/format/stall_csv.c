@@ -266,6 +266,9 @@ static int take_record(struct stall_csv *csv, const char *record, size_t n, size
 	*ret_used = first;
 	if (!memchr(record, '"', n))
 		return take_line(csv, record, n, false);
+	/* A line that is a row as it is has no quotes but its own. */
+	if (csv->has_header && first < n && parse(csv, record, first, false, &fault))
+		return take_line(csv, record, first, false);
 	if (csv->has_header && parse(csv, record, n, true, &fault)) {
 		drop_held(csv);
 		csv->health.lines += count_lines(record, n);
