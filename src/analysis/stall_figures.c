@@ -39,7 +39,8 @@ static int phase_of(const struct stall_event *stall, uint64_t mono_ns)
 
 static void add_system(struct stall_system *system, const struct stall_tick *tick, int phase)
 {
-	system->is_known = true;
+	system->is_known |= !isnan(tick->compact) || !isnan(tick->allocstall) ||
+			    !isnan(tick->dirty_kb) || !isnan(tick->writeback_kb);
 	stall_add(&system->compact[phase], tick->compact);
 	stall_add(&system->allocstall[phase], tick->allocstall);
 	stall_add(&system->majfault[phase], tick->majfault);

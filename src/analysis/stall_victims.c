@@ -62,10 +62,13 @@ void stall_add_victim(struct stall_event *stall, const struct stall_victim *vict
 	stall->n_victims += stall->n_victims < STALL_LIST_MAX;
 }
 
-/* Who wrote most waits for its own. */
+/* Who wrote most waits for its own, and so do the threads that write for others. */
 static bool is_writer(const struct stall_event *stall, const struct stall_victim *victim)
 {
 	double most_kb = 0;
+
+	if (!strncmp(victim->name, "kworker/", 8) || !strncmp(victim->name, "jbd2/", 5))
+		return true;
 
 	for (size_t i = 0; i < stall->n_victims; i++)
 		most_kb = fmax(most_kb, stall->victims[i].wrote_kb);

@@ -219,8 +219,18 @@ static void print_busy(const struct stall_disk *disk, int phase, FILE *out)
 		fputs(" (disks together)", out);
 }
 
+static bool is_known(const struct stall_disk *disk)
+{
+	return disk->known_ms[0] > 0 || disk->known_ms[1] > 0 || !isnan(disk->write_kb[0]) ||
+	       !isnan(disk->write_kb[1]);
+}
+
 static void print_disks(const struct stall_event *stall, FILE *out)
 {
+	if (stall->n_disks == 1 && !is_known(&stall->disks[0])) {
+		fprintf(out, "  %-10s not known\n", "disk");
+		return;
+	}
 	for (size_t i = 0; i < stall->n_disks; i++) {
 		const struct stall_disk *disk = &stall->disks[i];
 
@@ -257,7 +267,7 @@ static void print_mechanisms(const struct stall_event *stall, FILE *out)
 	const char *title = "mechanism";
 
 	if (!s->is_known) {
-		fprintf(out, "  %-10s not known: there are no SYS rows of this time\n", title);
+		fprintf(out, "  %-10s not known: no SYS row of this time tells\n", title);
 		return;
 	}
 	if (stall_compaction(s))
