@@ -124,13 +124,13 @@ static void print_victim(const struct stall_victim *v, const char *title, FILE *
 	if (v->measured)
 		fprintf(out, "%.0f ms waiting for block I/O", v->blocked_ms);
 	else
-		fprintf(out, "about %.0f ms in state D, not accounted", v->blocked_ms);
+		fprintf(out, "about %.0f ms in state D, not accounted for", v->blocked_ms);
 	if (v->threads_add_up)
 		fprintf(out, ", several threads together, within %.0f ms",
 			(double)(v->end_ns - v->start_ns) / NS_PER_MS);
-	if (v->measured && v->samples)
-		fprintf(out, " (%" PRIu32 " %s in state D)", v->samples,
-			v->samples == 1 ? "sample" : "samples");
+	if (v->samples)
+		fprintf(out, " (%" PRIu32 " %s%s)", v->samples,
+			v->samples == 1 ? "sample" : "samples", v->measured ? " in state D" : "");
 	print_where(v, out);
 	if (v->goes_on)
 		fputs(", and it went on", out);
@@ -194,10 +194,24 @@ static void print_writer(const struct stall_writer *w, const char *title, FILE *
 	fputs("\n", out);
 }
 
+/* All that it wrote or read, in kB. */
+static double amount(const struct stall_writer *w)
+{
+	double kb = 0;
+
+	for (int i = 0; i < 2; i++)
+		kb += fmax(fmax(w->calls_kb[i], w->device_kb[i]), w->read_kb[i]);
+	return kb;
+}
+
 static void print_writers(const struct stall_event *stall, FILE *out)
 {
-	size_t n = stall->n_writers < LISTED ? stall->n_writers : LISTED;
+	size_t n = 0;
 
+	/* Who has less than a hundredth of the first one's has no part in it. */
+	while (n < stall->n_writers && n < LISTED &&
+	       !(amount(&stall->writers[n]) < amount(&stall->writers[0]) / 100))
+		n++;
 	for (size_t i = 0; i < n; i++)
 		print_writer(&stall->writers[i], i ? "" : "wrote", out);
 	if (!n)
