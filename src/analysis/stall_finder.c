@@ -272,6 +272,7 @@ static int process_row(struct stall_finder *finder, const struct stall_row *row)
 	bool is_d = row->state == 'D';
 	int r = process ? stall_history_sample(&finder->history, process, row) : -ENOMEM;
 
+	finder->summary.process_rows++;
 	finder->summary.state_d += is_d;
 	finder->summary.blkio_known += stall_row_has(row, STALL_BLKIO_MS);
 	finder->summary.blkio_nonzero += blkio_ms > 0;

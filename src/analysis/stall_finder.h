@@ -125,6 +125,7 @@ struct stall_summary {
 	bool has_wall;
 	uint64_t first_ns, last_ns; /* monotonic, of the first and the last run */
 	uint64_t first_wall_ns, last_wall_ns;
+	uint64_t process_rows;
 	uint64_t state_d;     /* rows */
 	uint64_t blkio_known; /* rows that tell waits */
 	uint64_t blkio_nonzero;

@@ -12,6 +12,7 @@ enum {
 void progress_init(struct progress *progress, const struct recording_info *info)
 {
 	*progress = (struct progress){
+		.unit = "events",
 		.total = info->events + info->notes,
 		.start_ns = clock_mono_ns(),
 		.is_terminal = isatty(STDERR_FILENO),
@@ -24,8 +25,10 @@ void progress_look(struct progress *progress)
 	progress->next_look = progress->done + LOOK_EVENTS;
 	if (!progress->is_terminal || clock_mono_ns() - progress->start_ns < NS_PER_S)
 		return;
-	fprintf(stderr, "\r%3" PRIu64 " %%  %" PRIu64 " events\033[K",
-		progress->total ? 100 * progress->done / progress->total : 0, progress->done);
+	fputs("\r", stderr);
+	if (progress->total)
+		fprintf(stderr, "%3" PRIu64 " %%  ", 100 * progress->done / progress->total);
+	fprintf(stderr, "%" PRIu64 " %s\033[K", progress->done, progress->unit);
 	progress->is_shown = true;
 }
 

@@ -9,7 +9,8 @@
 #include "recording.h"
 
 struct progress {
-	uint64_t total;
+	const char *unit; /* of @total and @done: "events" */
+	uint64_t total;	  /* 0 = not known */
 	uint64_t done;
 	uint64_t next_look;
 	uint64_t start_ns;

@@ -6,6 +6,7 @@
 #include "grow.h"
 #include "iso_time.h"
 #include "number.h"
+#include "progress.h"
 #include "reading.h"
 #include "stall_inputs.h"
 
@@ -162,21 +163,34 @@ static int keep(void *context, const struct stall_event *stall)
 	return 0;
 }
 
+/* What rows go into. */
+struct reader {
+	struct stall_finder *finder;
+	struct progress progress;
+};
+
 static int take_row(void *context, const struct stall_row *row)
 {
-	return stall_finder_row(context, row);
+	struct reader *reader = context;
+
+	progress_step(&reader->progress);
+	return stall_finder_row(reader->finder, row);
 }
 
 static int read_inputs(struct stall_inputs *inputs, struct stall_finder *finder, struct why *why)
 {
+	struct reader reader = {.finder = finder};
 	int r = 0;
 
+	progress_init(&reader.progress, &(struct recording_info){0});
+	reader.progress.unit = "rows";
 	for (size_t i = 0; i < inputs->n && r == 0; i++) {
 		if (!inputs->items[i].follows)
 			r = stall_finder_break(finder);
 		if (r == 0)
-			r = stall_input_read(&inputs->items[i], take_row, finder, why);
+			r = stall_input_read(&inputs->items[i], take_row, &reader, why);
 	}
+	progress_end(&reader.progress);
 	if (r == 0)
 		r = stall_finder_finish(finder);
 	return r < 0 && !*why->text ? why_set(why, r, "no memory") : r;

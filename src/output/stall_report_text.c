@@ -43,7 +43,9 @@ double stall_longest_ms(const struct stall_event *stall)
 
 bool stall_blind(const struct stall_summary *summary)
 {
-	return summary->state_d && !summary->blkio_nonzero;
+	/* It is empty where it is known to be off; in the reference's files it is 0. */
+	return !summary->blkio_nonzero &&
+	       (summary->state_d || (summary->process_rows && !summary->blkio_known));
 }
 
 static struct text name_text(const char *name)
@@ -396,8 +398,8 @@ static void print_head(const struct stall_report *report, FILE *out)
 		fprintf(out, "; %.0f samples were missed", s->missed_ticks);
 	fputs("\n", out);
 	if (stall_blind(s))
-		fputs("No wait is accounted for though processes were in state D: delay accounting "
-		      "was off.\nTimes are from state D alone.\n",
+		fputs("No wait is accounted for: delay accounting was off. Times are from state D "
+		      "alone.\n",
 		      out);
 	if (report->options->at.is_set)
 		return;

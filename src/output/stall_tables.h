@@ -38,7 +38,7 @@ void stall_report_json(const struct stall_report *report, struct json *json);
 const char *stall_writer_kind_name(enum stall_writer_kind kind);
 /** The longest wait of a stall, in milliseconds. */
 double stall_longest_ms(const struct stall_event *stall);
-/** True if no wait was accounted for though processes were in state D: the accounting was off. */
+/** True if no wait was accounted for, though there must have been some: the accounting was off. */
 bool stall_blind(const struct stall_summary *summary);
 
 #endif
