@@ -151,6 +151,7 @@ static bool make_victim(const struct stall_finder *finder, const struct stall_pr
 		.start_ns = e->start_ns,
 		.end_ns = e->end_ns,
 		.blocked_ms = measured ? e->blkio_ms : d_ms + half_tick_ms,
+		.longest_ms = measured ? e->longest_ms : d_ms + half_tick_ms,
 		.measured = measured,
 		.threads_add_up =
 			measured &&
@@ -257,6 +258,7 @@ static int extend(struct stall_finder *finder, struct stall_process *process, do
 	e->tick = finder->tick_number;
 	e->threads_add_up |= add_up;
 	e->blkio_ms += blkio_ms;
+	e->longest_ms = fmax(e->longest_ms, blkio_ms);
 	if (is_d) {
 		if (!e->samples++)
 			e->first_d_ns = now;

@@ -31,6 +31,7 @@ struct stall_victim {
 	uint32_t pid;
 	uint64_t start_ns, end_ns;
 	double blocked_ms;   /* of all its threads together */
+	double longest_ms;   /* of that, what one row told: near the longest wait */
 	bool measured;	     /* by delay accounting; else about, from samples in state D */
 	bool threads_add_up; /* it is more than one thread alone can have waited */
 	bool goes_on;	     /* it was still blocked at the end of the piece, or of the samples */

@@ -16,7 +16,7 @@ struct stall_episode {
 	bool is_open;
 	bool threads_add_up;
 	uint64_t start_ns, end_ns;
-	double blkio_ms;
+	double blkio_ms, longest_ms;
 	uint64_t first_d_ns, last_d_ns;
 	uint32_t samples;
 	uint64_t tick;	   /* number of the last one that told of it */

@@ -31,6 +31,7 @@ static void join(struct stall_victim *to, const struct stall_victim *from)
 	if (from->end_ns > to->end_ns)
 		to->end_ns = from->end_ns;
 	to->blocked_ms += from->blocked_ms;
+	to->longest_ms = fmax(to->longest_ms, from->longest_ms);
 	to->measured &= from->measured;
 	to->threads_add_up |= from->threads_add_up;
 	to->goes_on |= from->goes_on;
@@ -136,6 +137,7 @@ static int add_sample(struct stall_history *history, struct victims *victims,
 		uint64_t wait_ns = (uint64_t)fmin((double)sample->blkio_ms * NS_PER_MS, 1e18);
 
 		victim->blocked_ms += (double)sample->blkio_ms;
+		victim->longest_ms = fmax(victim->longest_ms, (double)sample->blkio_ms);
 		if (sample->mono_ns - wait_ns < victim->start_ns)
 			victim->start_ns =
 				sample->mono_ns > wait_ns ? sample->mono_ns - wait_ns : 0;
@@ -167,7 +169,7 @@ int stall_moment_victims(struct stall_history *history, struct stall_event *stal
 		victim->measured = victim->blocked_ms > 0;
 		victim->threads_add_up = victim->blocked_ms > span_ms + 10;
 		if (!victim->measured)
-			victim->blocked_ms = span_ms;
+			victim->blocked_ms = victim->longest_ms = span_ms;
 		stall_add_victim(stall, victim);
 	}
 	return r;

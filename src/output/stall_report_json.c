@@ -33,6 +33,7 @@ static void victims_json(const struct stall_event *stall, struct json *json)
 		json_string(json, "name", v->name);
 		json_u64(json, "pid", v->pid);
 		number(json, "blocked_ms", v->blocked_ms);
+		number(json, "longest_ms", v->longest_ms);
 		json_bool(json, "measured", v->measured);
 		json_bool(json, "threads_add_up", v->threads_add_up);
 		json_bool(json, "goes_on", v->goes_on);

@@ -127,6 +127,8 @@ static void print_victim(const struct stall_victim *v, const char *title, FILE *
 		fprintf(out, "%.0f ms waiting for block I/O", v->blocked_ms);
 	else
 		fprintf(out, "about %.0f ms in state D, not accounted for", v->blocked_ms);
+	if (v->longest_ms < v->blocked_ms - 1)
+		fprintf(out, ", %.0f ms of it at once", v->longest_ms);
 	if (v->threads_add_up)
 		fprintf(out, ", several threads together, within %.0f ms",
 			(double)(v->end_ns - v->start_ns) / NS_PER_MS);

@@ -162,6 +162,7 @@ Test(stall_finder, many_waits_are_one_stall)
 	find();
 	cr_assert_eq(n, 1);
 	cr_assert_eq(stalls[0].victims[0].blocked_ms, 800);
+	cr_assert_eq(stalls[0].victims[0].longest_ms, 80);
 	cr_assert_eq(stalls[0].end_ns - stalls[0].start_ns, 980000000);
 }
 
