@@ -122,6 +122,8 @@ static void print_where(const struct stall_victim *v, FILE *out)
 
 static void print_victim(const struct stall_victim *v, const char *title, FILE *out)
 {
+	double span_ms = (double)(v->end_ns - v->start_ns) / NS_PER_MS;
+
 	fprintf(out, "  %-10s %-24s ", title, process_text(v->name, v->pid).text);
 	if (v->measured)
 		fprintf(out, "%.0f ms waiting for block I/O", v->blocked_ms);
@@ -129,9 +131,8 @@ static void print_victim(const struct stall_victim *v, const char *title, FILE *
 		fprintf(out, "about %.0f ms in state D, not accounted for", v->blocked_ms);
 	if (v->longest_ms < v->blocked_ms - 1)
 		fprintf(out, ", %.0f ms of it at once", v->longest_ms);
-	if (v->threads_add_up)
-		fprintf(out, ", several threads together, within %.0f ms",
-			(double)(v->end_ns - v->start_ns) / NS_PER_MS);
+	if (v->threads_add_up && v->blocked_ms > span_ms)
+		fprintf(out, ", several threads together, within %.0f ms", span_ms);
 	if (v->samples)
 		fprintf(out, " (%" PRIu32 " %s%s)", v->samples,
 			v->samples == 1 ? "sample" : "samples", v->measured ? " in state D" : "");
