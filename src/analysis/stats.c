@@ -92,7 +92,8 @@ int stats_event(struct stats *stats, const struct merge_item *item)
 	stats->result.late_events += item->late;
 	device->events++;
 	device->has_queue |= event->action == BLKBOX_QUEUE;
-	device->has_issue |= event->action == BLKBOX_ISSUE;
+	if (event->action == BLKBOX_ISSUE && !device->has_issue)
+		device_has_requests(device);
 	device->has_completion |= blkbox_event_is_completion(event);
 	r = device_sequence(stats, device, item);
 	if (r == 0)

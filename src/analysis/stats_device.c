@@ -109,6 +109,16 @@ static bool is_busy(const struct stats_device *device)
 	return device->depth.issued || (device->depth.open && !device->has_issue);
 }
 
+void device_has_requests(struct stats_device *device)
+{
+	device->has_issue = true;
+	device->depth.busy_ns = 0;
+	device->depth.idle_since_ns = 0;
+	histogram_deinit(&device->depth.idle_ns);
+	for (size_t i = 0; i < device->series.n; i++)
+		device->series.buckets[i].busy_ns = 0;
+}
+
 /* The time up to now, in which the depth was what it was. */
 static void account(struct stats *stats, struct stats_device *device, uint64_t now_ns)
 {

@@ -82,6 +82,10 @@ enum owner_kind owner_of(const struct stats *stats, const struct track_io *io,
 struct stats_device *device_of(struct stats *stats, uint32_t tag, uint32_t device);
 /** Depth up to now_ns; then what is in flight is looked at again. */
 int device_depth(struct stats *stats, struct stats_device *device, uint64_t now_ns);
+/**
+ * Its first issue: it is no bio-based device, and was not busy because I/Os were open so far.
+ */
+void device_has_requests(struct stats_device *device);
 /** The time up to the end of the span. */
 void device_account_end(struct stats *stats, struct stats_device *device);
 int seek_add(struct stats_seek *seek, uint64_t sector, uint64_t bytes);

@@ -75,6 +75,30 @@ Test(stats, depth_is_weighted_by_time)
 	cr_assert_eq(depth->idle_ns.max, 60000);
 }
 
+/* I/Os that wait above the driver do not make the device busy, also not before its first issue. */
+Test(stats, a_device_that_was_handed_nothing_is_not_busy)
+{
+	const struct stats_depth *depth;
+
+	T(.act = 'Q', .rwbs = "R", .sector = 0, .bytes = 4096, .t = 1);
+	T(.act = 'Q', .rwbs = "R", .sector = 100, .bytes = 4096, .t = 50);
+	T(.act = 'D', .rwbs = "R", .sector = 0, .bytes = 4096, .t = 60);
+	T(.act = 'C', .rwbs = "R", .sector = 0, .bytes = 4096, .t = 70);
+	T(.act = 'D', .rwbs = "R", .sector = 100, .bytes = 4096, .t = 80);
+	T(.act = 'C', .rwbs = "R", .sector = 100, .bytes = 4096, .t = 91);
+	run_trace(&run);
+	depth = &run.result->devices[0].depth;
+	cr_assert_eq(depth->trusted_ns, 90000);
+	cr_assert_eq(depth->busy_ns, 21000);
+	cr_assert_eq(depth->idle_ns.n, 1);
+	cr_assert_eq(depth->idle_ns.max, 10000);
+	for (size_t i = 0; i < run.result->devices[0].series.n; i++) {
+		const struct stats_bucket *bucket = &run.result->devices[0].series.buckets[i];
+
+		cr_assert(bucket->issued_max || !bucket->busy_ns);
+	}
+}
+
 Test(stats, seeks_have_a_true_median)
 {
 	const struct stats_seek *seek;
