@@ -407,6 +407,8 @@ static int ftrace_teardown(struct trace_source *source, struct why *why)
 	if (!ftrace->saved)
 		return 0;
 	r = tracing_state_restore(source->root, &ftrace->state, &reason);
+	if (r >= 0 && source->unguarding)
+		source->unguarding(source->guarded_context);
 	if (r >= 0)
 		guardian_release(&ftrace->guardian);
 	/* On failure it is tried once more by the destructor, then by the guardian. */

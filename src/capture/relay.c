@@ -433,6 +433,8 @@ static int relay_teardown(struct trace_source *source, struct why *why)
 			result = why_errno(why, r, "cannot tear the trace of %s down",
 					   source->log_devices[i].name);
 	}
+	if (source->unguarding)
+		source->unguarding(source->guarded_context);
 	guardian_release(&relay->guardian);
 	return result;
 }

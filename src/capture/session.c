@@ -138,6 +138,12 @@ static void note_state(void *context)
 		session->notice = unwritten;
 }
 
+/* While somebody is there who does it if we are killed on the way. */
+static void forget_state(void *context)
+{
+	session_remove_state(context);
+}
+
 static int create_source(struct session *session, struct why *why)
 {
 	struct trace_source *source = NULL;
@@ -160,6 +166,7 @@ static int create_source(struct session *session, struct why *why)
 	/* On disk before the first set-up: whoever finds the trace later can tell whose it was. And
 	 * not before the guardian, who takes it away. */
 	source->guarded = note_state;
+	source->unguarding = forget_state;
 	source->guarded_context = session;
 	session->shared.source = source;
 	session->shared.idle_ms = idle_ms();

@@ -144,6 +144,9 @@ struct trace_source {
 	 * NULL.
 	 */
 	void (*guarded)(void *context);
+	/* teardown() calls it when nothing is left in the kernel and before the guardian goes; may
+	 * be NULL. */
+	void (*unguarding)(void *context);
 	void *guarded_context;
 };
 

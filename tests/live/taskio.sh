@@ -176,6 +176,17 @@ for when in 1 2 3 5 8; do
 	nothing_is_left "after note $when"
 	same_state "after note $when"
 done
+# And before each thing that it removes itself, of which the notes are the last.
+for when in $(seq 30); do
+	rm -f "$work/out"
+	strace -o "$dir/strace" -e trace=unlinkat -e inject=unlinkat:signal=KILL:when=$when \
+		"$program" taskio --repetitions 1 --mib 1 --device-truth --temp-dir "$work" -o "$work/out" \
+		>/dev/null 2>&1 && break
+	nothing_is_left "after removal $when"
+	same_state "after removal $when"
+done
+[ "$when" -gt 5 ] || fail "only $when removals"
+rm -f "$work/out"
 
 echo "== killed at random moments, while it records"
 killed=0 round=0
