@@ -18,22 +18,24 @@ cp "$(command -v dd)" bully
 
 is_ready() { [[ $(<"/proc/$1/comm") == victim ]]; }
 
-# check_report NAME SAMPLED_MS: who was blocked and for how long, who wrote, what moved.
-check_report() {
+# report_agrees NAME SAMPLED_MS BEGAN ENDED: who was blocked and for how long in that time, who wrote, what moved.
+report_agrees() {
     local status=0
     "$BLKBOX" stall report "$1.csv" || status=$?
     expect_eq 'exit status of the report' 0 "$status"
     "$BLKBOX" stall report --json --threshold 1ms "$1.csv" >"$1.json"
-    python3 - "$1.json" "$2" <<'EOF' || fail 'the report is wrong'
+    python3 - "$1.json" "${@:2}" <<'EOF'
 import json, sys
-stalls = json.load(open(sys.argv[1]))["stalls"]
-worst = max(stalls, key=lambda s: max(v["blocked_ms"] for v in s["victims"] if v["name"] == "victim") if any(
-    v["name"] == "victim" for v in s["victims"]) else 0)
-blocked = sum(v["blocked_ms"] for s in stalls for v in s["victims"] if v["name"] == "victim")
+sampled, began, ended = map(float, sys.argv[2:5])
+# Waits in state D that were not accounted for are about right only.
+found = [(v["blocked_ms"], s) for s in json.load(open(sys.argv[1]))["stalls"] for v in s["victims"]
+         if v["name"] == "victim" and v["measured"] and v["end_ns"] > began * 1e9 and v["start_ns"] < ended * 1e9]
+if not found:
+    sys.exit("the report does not know the victim")
+blocked, worst = sum(ms for ms, _ in found), max(found, key=lambda f: f[0])[1]
 print("victim", round(blocked), "ms; bully", worst["writers"][0]["name"], "; moved", worst["mechanisms"])
-# What was in state D and is not accounted for is about right only.
-good = abs(blocked - float(sys.argv[2])) <= 0.2 * float(sys.argv[2])
-sys.exit(not (good and worst["writers"][0]["name"] == "bully" and "writeback burst" in worst["mechanisms"]))
+sys.exit(not (abs(blocked - sampled) <= 0.2 * sampled and worst["writers"][0]["name"] == "bully" and
+              "writeback burst" in worst["mechanisms"]))
 EOF
 }
 
@@ -43,15 +45,15 @@ one_stall() {
     local try
     for ((try = 1; try <= tries; try++)); do
         make_stall "$@"
-        ((${difference#-} > 20)) || return 0
+        ((${difference#-} > 20 || ! agrees)) || return 0
         ((${difference#-} <= 500)) || fail "$difference ms off"
     done
-    fail "in each of $tries stalls more than 20 ms off"
+    fail "in each of $tries stalls more than 20 ms off, nobody blocked, or the report wrong"
 }
 
 # make_stall NAME [thread]
 make_stall() {
-    local name=$1 sampler victim status=0
+    local name=$1 sampler victim wchar_kb wbytes_kb status=0
     shift
     rm -f "$name".*
     "$BLKBOX" stall --names victim,bully --disk "$dev" --columns all --enable-delayacct --alert 200ms \
@@ -79,13 +81,11 @@ make_stall() {
     read -r blocked_ms _ _ in_d worst < <(python3 "$lib/stall-sums.py" "$name.csv" victim "$began" "$(awk "BEGIN { print $ended + 0.25 }")")
     read -r _ wchar_kb wbytes_kb _ _ < <(python3 "$lib/stall-sums.py" "$name.csv" bully)
     echo "$name: measured $measured_ms ms, sampled $blocked_ms ms, $in_d times in D"
-    ((measured_ms >= 100)) || fail 'nobody stalled'
-    difference=$((blocked_ms - measured_ms))
-    ((in_d > 0)) || fail 'never seen in D'
-    # In its last tick it may have ended.
-    ((wchar_kb > 90000 && wbytes_kb > 90000)) || fail "the bully wrote $wchar_kb kB, $wbytes_kb kB to the device"
-    grep -q 'victim (.*has been blocked for' "$name.err" || fail 'no alert'
-    check_report "$name" "$blocked_ms"
+    # It may not have been blocked for long, or have begun late; in its last tick the bully may have ended.
+    agrees=1
+    ((measured_ms >= 100 && in_d > 0 && wchar_kb > 90000 && wbytes_kb > 90000)) || agrees=0
+    grep -q 'victim (.*has been blocked for' "$name.err" || agrees=0
+    report_agrees "$name" "$blocked_ms" "$began" "$ended" || agrees=0
 }
 
 before=$(cat /proc/sys/kernel/task_delayacct 2>/dev/null || true)
