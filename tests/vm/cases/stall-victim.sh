@@ -28,13 +28,14 @@ report_agrees() {
 import json, sys
 sampled, began, ended = map(float, sys.argv[2:5])
 # Waits in state D that were not accounted for are about right only.
-found = [(v["blocked_ms"], s) for s in json.load(open(sys.argv[1]))["stalls"] for v in s["victims"]
+found = [(v["longest_ms"], s) for s in json.load(open(sys.argv[1]))["stalls"] for v in s["victims"]
          if v["name"] == "victim" and v["measured"] and v["end_ns"] > began * 1e9 and v["start_ns"] < ended * 1e9]
 if not found:
     sys.exit("the report does not know the victim")
-blocked, worst = sum(ms for ms, _ in found), max(found, key=lambda f: f[0])[1]
-print("victim", round(blocked), "ms; bully", worst["writers"][0]["name"], "; moved", worst["mechanisms"])
-sys.exit(not (abs(blocked - sampled) <= 0.2 * sampled and worst["writers"][0]["name"] == "bully" and
+longest, worst = max(found, key=lambda f: f[0])
+print("victim", round(longest), "ms; bully", worst["writers"][0]["name"], "; moved", worst["mechanisms"])
+# Other calls may have waited for longer, of which the victim does not know it.
+sys.exit(not (longest >= 0.8 * sampled and worst["writers"][0]["name"] == "bully" and
               "writeback burst" in worst["mechanisms"]))
 EOF
 }
@@ -81,6 +82,7 @@ make_stall() {
     read -r blocked_ms _ _ in_d worst < <(python3 "$lib/stall-sums.py" "$name.csv" victim "$began" "$(awk "BEGIN { print $ended + 0.25 }")")
     read -r _ wchar_kb wbytes_kb _ _ < <(python3 "$lib/stall-sums.py" "$name.csv" bully)
     echo "$name: measured $measured_ms ms, sampled $blocked_ms ms, $in_d times in D"
+    difference=$((blocked_ms - measured_ms))
     # It may not have been blocked for long, or have begun late; in its last tick the bully may have ended.
     agrees=1
     ((measured_ms >= 100 && in_d > 0 && wchar_kb > 90000 && wbytes_kb > 90000)) || agrees=0
