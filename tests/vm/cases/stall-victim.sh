@@ -34,8 +34,8 @@ if not found:
     sys.exit("the report does not know the victim")
 longest, worst = max(found, key=lambda f: f[0])
 print("victim", round(longest), "ms; bully", worst["writers"][0]["name"], "; moved", worst["mechanisms"])
-# Other calls may have waited for longer, of which the victim does not know it.
-sys.exit(not (longest >= 0.8 * sampled and worst["writers"][0]["name"] == "bully" and
+# A call may be several waits, of which the report tells the longest at once.
+sys.exit(not (longest >= 0.3 * sampled and worst["writers"][0]["name"] == "bully" and
               "writeback burst" in worst["mechanisms"]))
 EOF
 }
