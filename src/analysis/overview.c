@@ -4,6 +4,7 @@
 #include "grow.h"
 #include "number.h"
 #include "sequence.h"
+#include "survey.h"
 #include "wire.h"
 
 #include <string.h>
@@ -386,7 +387,7 @@ bool overview_complete(const struct overview *overview, const struct input *inpu
 		return false;
 	if (overview->counted && !decoder_health_is_whole(&overview->records))
 		return false;
-	if (overview->sequence_missing || overview->step_back_ns > OVERVIEW_STEP_BACK_MAX_NS)
+	if (overview->sequence_missing || overview->step_back_ns > SURVEY_STEP_BACK_MAX_NS)
 		return false;
 	return !overview->n_losses;
 }

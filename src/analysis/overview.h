@@ -12,11 +12,6 @@
 #include "input.h"
 #include "source_ftrace.h"
 
-enum {
-	/** Interrupts and clocks that drift put events of a CPU out of order by microseconds. */
-	OVERVIEW_STEP_BACK_MAX_NS = 1000000000
-};
-
 struct overview_cpu {
 	uint32_t cpu; /* LOG_NO_CPU = not told */
 	uint64_t events;

@@ -90,18 +90,13 @@ static void tell_sequence(struct teller *teller, const struct recording *recordi
 	}
 }
 
-/* Interrupts and clocks that drift put events of a CPU out of order by microseconds. */
-enum {
-	STEP_BACK_MAX_NS = 1000000000
-};
-
 static void tell_times(struct teller *teller, const struct input_channel *channel,
 		       const struct survey *survey)
 {
 	for (size_t i = 0; i < survey->n_cpus; i++) {
 		const struct survey_cpu *cpu = &survey->cpus[i];
 
-		if (cpu->step_back_ns > STEP_BACK_MAX_NS)
+		if (cpu->step_back_ns > SURVEY_STEP_BACK_MAX_NS)
 			tell(teller,
 			     "%s: times of CPU %u step back by %" PRIu64 ".%03" PRIu64
 			     " s, to %" PRIu64 ".%09" PRIu64

@@ -33,6 +33,11 @@ struct survey_device {
 	uint64_t notes;
 };
 
+enum {
+	/** Interrupts and clocks that drift put events of a CPU out of order by microseconds. */
+	SURVEY_STEP_BACK_MAX_NS = 1000000000
+};
+
 struct survey_cpu {
 	uint32_t cpu;
 	uint64_t newest_ns;

@@ -97,9 +97,7 @@ static int dump_all(const struct dump *dump, struct recording *recording, struct
 	if (!dump->output || !strcmp(dump->output, "-"))
 		return dump_to(STDOUT_FILENO, dump, recording, why);
 	reading_hold_signals();
-	r = reading_spares(recording, dump->output, why);
-	if (r == 0)
-		r = aside_open(&aside, dump->output, dump->force, why);
+	r = reading_open_aside(recording, dump->output, dump->force, &aside, why);
 	if (r == 0)
 		r = dump_to(aside.fd, dump, recording, why);
 	if (r == 0)

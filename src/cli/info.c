@@ -3,6 +3,7 @@
 
 #include "cli.h"
 #include "reading.h"
+#include "survey.h"
 
 static const char doc[] =
 	"Tell what was recorded: where, when and how, events and losses by device and CPU.\v"
@@ -101,7 +102,7 @@ static void tell_records(const struct overview *overview, const char *name)
 			"blkbox info: %s: %llu sequence numbers are missing in %llu places\n", name,
 			(unsigned long long)overview->sequence_missing,
 			(unsigned long long)overview->sequence_gaps);
-	if (overview->step_back_ns > OVERVIEW_STEP_BACK_MAX_NS)
+	if (overview->step_back_ns > SURVEY_STEP_BACK_MAX_NS)
 		fprintf(stderr,
 			"blkbox info: %s: times of CPU %u step back by %.3f s: a time is damaged, "
 			"or these are two recordings in one file\n",
