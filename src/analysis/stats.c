@@ -30,7 +30,8 @@ static int fill(struct stats *stats)
 	if (r == 0)
 		r = devices_create(stats);
 	stats->result.slowest = calloc(stats->options.slowest + 1, sizeof(struct stats_slow));
-	return r == 0 && !stats->result.slowest ? -ENOMEM : r;
+	stats->kinds = calloc(KINDS, sizeof(*stats->kinds));
+	return r == 0 && (!stats->result.slowest || !stats->kinds) ? -ENOMEM : r;
 }
 
 int stats_create(const struct stats_options *options, const struct recording *recording,
@@ -41,6 +42,8 @@ int stats_create(const struct stats_options *options, const struct recording *re
 	if (!stats)
 		return -ENOMEM;
 	stats->options = *options;
+	if (options->filter && !filter_is_set(options->filter))
+		stats->options.filter = NULL;
 	if (stats->options.slowest > STATS_SLOWEST_MAX)
 		stats->options.slowest = STATS_SLOWEST_MAX;
 	stats->recording = recording;
@@ -73,6 +76,7 @@ void stats_destroy(struct stats *stats)
 		free(plug);
 	}
 	free(stats->result.slowest);
+	free(stats->kinds);
 	free(stats);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "grow.h"
 #include "stats_private.h"
 
+#include <assert.h>
 #include <string.h>
 
 void stats_group_deinit(struct stats_group *group)
@@ -29,26 +31,23 @@ void group_set_deinit(struct group_set *set)
 static int add_to_view(struct group_set *set, struct group *group)
 {
 	struct stats_groups *view = set->view;
-	struct stats_group **items =
-		reallocarray(view->items, view->n + 1, sizeof(struct stats_group *));
+	struct stats_group **items = grow_list(view->items, view->n, sizeof(*items));
 
 	if (!items)
 		return -ENOMEM;
 	view->items = items;
+	group->place = view->n;
 	items[view->n++] = &group->figures;
 	return 0;
 }
 
-/* A new one has its key only: true in @ret_new. */
+/* The one of this key; @model is what a new one is. NULL: no memory. */
 static struct group *find_group(struct group_set *set, const struct group_key *wanted,
-				bool *ret_new)
+				const struct stats_group *model)
 {
 	struct group_key key = *wanted;
 	struct group *group;
 
-	*ret_new = false;
-	if (set->last && !memcmp(&set->last->key, &key, sizeof(key)))
-		return set->last;
 	HASH_FIND(hh, set->groups, &key, sizeof(key), group);
 	if (!group && HASH_COUNT(set->groups) >= STATS_GROUPS_MAX) {
 		key = (struct group_key){.others = 1};
@@ -61,11 +60,9 @@ static struct group *find_group(struct group_set *set, const struct group_key *w
 			return NULL;
 		}
 		group->key = key;
-		group->figures.others = key.others;
+		group->figures = key.others ? (struct stats_group){.others = true} : *model;
 		HASH_ADD(hh, set->groups, key, sizeof(group->key), group);
-		*ret_new = !key.others;
 	}
-	set->last = group;
 	return group;
 }
 
@@ -77,68 +74,117 @@ enum owner_kind owner_of(const struct stats *stats, const struct track_io *io,
 	return owner_kind(io, *ret_comm);
 }
 
-static struct stats_group *process_of(struct stats *stats, const struct track_io *io)
+static struct group *process_of(struct stats *stats, const struct kind_key *kind,
+				enum owner_kind owner)
 {
-	const char *comm;
-	enum owner_kind owner = owner_of(stats, io, &comm);
-	struct group_key key = {.tag = io->tag, .owner = owner};
-	struct group *group;
-	bool is_new;
+	struct group_key key = {.tag = kind->tag, .owner = owner};
+	struct stats_group model = {.tag = kind->tag, .owner = owner};
 
 	/* Those that are no process are one each. */
 	if (owner == OWNER_PROCESS || owner == OWNER_KERNEL_THREAD) {
-		key.number = io->owner.pid;
-		if (comm)
-			memcpy(key.comm, comm, strnlen(comm, NAMES_COMM_BYTES));
+		key.number = model.pid = kind->pid;
+		if (kind->comm)
+			memcpy(key.comm, kind->comm, strnlen(kind->comm, NAMES_COMM_BYTES));
+		memcpy(model.comm, key.comm, NAMES_COMM_BYTES);
 	}
-	group = find_group(&stats->processes, &key, &is_new);
-	if (group && is_new) {
-		group->figures.tag = io->tag;
-		group->figures.owner = owner;
-		group->figures.pid = key.number;
-		memcpy(group->figures.comm, key.comm, NAMES_COMM_BYTES);
-	}
-	return group ? &group->figures : NULL;
+	return find_group(&stats->processes, &key, &model);
 }
 
-static struct stats_group *size_of(struct stats *stats, const struct track_io *io)
+static struct group *size_of(struct stats *stats, const struct kind_key *kind)
 {
-	uint32_t size_class = stats_size_class(io->io_bytes);
-	struct group_key key = {.number = io->operation * STATS_SIZES + size_class};
-	bool is_new;
-	struct group *group = find_group(&stats->sizes, &key, &is_new);
+	const struct group_key key = {.number = (uint32_t)kind->operation * STATS_SIZES +
+						kind->size_class};
 
-	if (group && is_new) {
-		group->figures.operation = io->operation;
-		group->figures.size_class = size_class;
-	}
-	return group ? &group->figures : NULL;
+	return find_group(&stats->sizes, &key,
+			  &(struct stats_group){.operation = kind->operation,
+						.size_class = kind->size_class});
 }
 
-static struct stats_group *cpu_of(struct stats *stats, const struct track_io *io)
+static struct group *cpu_of(struct stats *stats, const struct kind_key *kind)
 {
-	struct group_key key = {.tag = io->tag, .number = io->owner.cpu};
-	bool is_new;
-	struct group *group = find_group(&stats->cpus, &key, &is_new);
+	const struct group_key key = {.tag = kind->tag, .number = kind->cpu};
 
-	if (group && is_new) {
-		group->figures.tag = io->tag;
-		group->figures.cpu = io->owner.cpu;
-	}
-	return group ? &group->figures : NULL;
+	return find_group(&stats->cpus, &key,
+			  &(struct stats_group){.tag = kind->tag, .cpu = kind->cpu});
 }
 
-static struct stats_group *cgroup_of(struct stats *stats, const struct track_io *io)
+static struct group *cgroup_of(struct stats *stats, const struct kind_key *kind)
 {
-	struct group_key key = {.tag = io->tag, .cgroup_id = io->owner.cgroup_id};
-	bool is_new;
-	struct group *group = find_group(&stats->cgroups, &key, &is_new);
+	const struct group_key key = {.tag = kind->tag, .cgroup_id = kind->cgroup_id};
 
-	if (group && is_new) {
-		group->figures.tag = io->tag;
-		group->figures.cgroup_id = io->owner.cgroup_id;
+	return find_group(&stats->cgroups, &key,
+			  &(struct stats_group){.tag = kind->tag, .cgroup_id = kind->cgroup_id});
+}
+
+/* A mark is the places of the groups, each plus one: the size's lowest, the cgroup's highest. */
+enum {
+	MARK_BITS = 16,
+};
+static_assert(STATS_GROUPS_MAX + 2 < 1 << MARK_BITS, "places fit");
+
+static int find_mark(struct stats *stats, const struct kind_key *kind, enum owner_kind owner,
+		     uint64_t *ret)
+{
+	const struct group *groups[] = {
+		size_of(stats, kind),
+		process_of(stats, kind, owner),
+		cpu_of(stats, kind),
+		kind->cgroup_id ? cgroup_of(stats, kind) : NULL,
+	};
+	uint64_t mark = 0;
+
+	for (unsigned i = 0; i < 4; i++) {
+		if (!groups[i] && (i < 3 || kind->cgroup_id))
+			return -ENOMEM;
+		if (groups[i])
+			mark |= (groups[i]->place + 1) << i * MARK_BITS;
 	}
-	return group ? &group->figures : NULL;
+	*ret = mark;
+	return 0;
+}
+
+static size_t kind_place(const struct kind_key *key)
+{
+	uint64_t mixed = (uintptr_t)key->comm ^ key->cgroup_id << 20 ^ (uint64_t)key->cpu << 44 ^
+			 (uint64_t)key->pid << 8 ^ key->tag ^ (uint64_t)key->size_class << 56 ^
+			 (uint64_t)key->operation << 60;
+
+	return (size_t)(mixed * UINT64_C(0x9e3779b97f4a7c15) >> 54) % KINDS;
+}
+
+/* Passthrough has its own row only. What was queued on a device above counts there. */
+static bool has_groups(const struct track_io *io)
+{
+	return io->operation != OPERATION_PASSTHROUGH && !io->times.remapped_from_ns;
+}
+
+int groups_mark(struct stats *stats, struct track_io *io)
+{
+	struct kind_key key = {
+		.cgroup_id = io->owner.cgroup_id,
+		.tag = io->tag,
+		.pid = io->owner.pid,
+		.cpu = io->owner.cpu,
+		.operation = (uint8_t)io->operation,
+		.size_class = (uint8_t)stats_size_class(io->io_bytes),
+		.known = io->owner.known,
+		.is_set = true,
+	};
+	struct kind *kind;
+	uint64_t mark;
+
+	if (io->mark || !has_groups(io))
+		return 0;
+	key.comm = recording_comm(stats->recording, io->tag, io->owner.pid, io->owner.cpu,
+				  io->owner.time_ns);
+	kind = &stats->kinds[kind_place(&key)];
+	if (memcmp(&kind->key, &key, sizeof(key)) != 0) {
+		if (find_mark(stats, &key, owner_kind(io, key.comm), &mark) < 0)
+			return -ENOMEM;
+		*kind = (struct kind){key, mark};
+	}
+	io->mark = kind->mark;
+	return 0;
 }
 
 struct stats_group *operation_group(struct stats *stats, const struct track_io *io)
@@ -159,34 +205,47 @@ struct stats_group *operation_group(struct stats *stats, const struct track_io *
 
 int groups_of(struct stats *stats, const struct track_io *io, struct group_list *ret)
 {
+	const struct group_set *sets[] = {&stats->sizes, &stats->processes, &stats->cpus,
+					  &stats->cgroups};
+	struct stats_group *own = operation_group(stats, io);
+	uint64_t mark = io->mark;
+
 	ret->n = 0;
-	ret->groups[ret->n++] = operation_group(stats, io);
-	/* Passthrough has its own row only. What was queued on a device above counts there. */
-	if (io->operation != OPERATION_PASSTHROUGH && !io->times.remapped_from_ns) {
-		ret->groups[ret->n++] = size_of(stats, io);
-		ret->groups[ret->n++] = process_of(stats, io);
-		ret->groups[ret->n++] = cpu_of(stats, io);
-		if (io->owner.cgroup_id)
-			ret->groups[ret->n++] = cgroup_of(stats, io);
-	}
-	for (size_t i = 0; i < ret->n; i++) {
-		if (!ret->groups[i])
+	if (!own)
+		return -ENOMEM;
+	if (!mark && has_groups(io)) {
+		struct track_io marked = *io;
+
+		if (groups_mark(stats, &marked) < 0)
 			return -ENOMEM;
+		mark = marked.mark;
 	}
+	ret->groups[ret->n++] = own;
+	for (unsigned i = 0; mark; i++, mark >>= MARK_BITS)
+		ret->groups[ret->n++] = sets[i]->view->items[mark % (1 << MARK_BITS) - 1];
 	return 0;
 }
 
-int group_sample(struct stats_group *group, enum stats_stage stage, uint64_t from_ns,
-		 uint64_t to_ns)
+int group_add_point(struct stats_group *group, enum stats_stage stage,
+		    const struct histogram_point *point)
 {
-	if (!from_ns || !to_ns || to_ns < from_ns)
-		return 0;
 	if (!group->stages[stage]) {
 		group->stages[stage] = calloc(1, sizeof(struct histogram));
 		if (!group->stages[stage])
 			return -ENOMEM;
 	}
-	return histogram_add(group->stages[stage], to_ns - from_ns);
+	return histogram_add_point(group->stages[stage], point);
+}
+
+int group_sample(struct stats_group *group, enum stats_stage stage, uint64_t from_ns,
+		 uint64_t to_ns)
+{
+	struct histogram_point point;
+
+	if (!from_ns || !to_ns || to_ns < from_ns)
+		return 0;
+	point = histogram_point(to_ns - from_ns);
+	return group_add_point(group, stage, &point);
 }
 
 static int add_stages(struct stats_group *to, const struct stats_group *from)

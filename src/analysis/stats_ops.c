@@ -12,7 +12,8 @@ static uint64_t begin_of(const struct track_io *io)
 
 static bool passes(const struct stats *stats, const struct track_io *io)
 {
-	return filter_passes_io(stats->options.filter, stats->recording, io);
+	return !stats->options.filter ||
+	       filter_passes_io(stats->options.filter, stats->recording, io);
 }
 
 /* Without what a filter holds back: nothing is in @ret then. */
@@ -20,6 +21,15 @@ static int find_groups(struct stats *stats, const struct track_io *io, struct gr
 {
 	ret->n = 0;
 	return passes(stats, io) ? groups_of(stats, io, ret) : 0;
+}
+
+/* The same, and it is faster the next time. */
+static int mark_groups(struct stats *stats, struct track_io *io, struct group_list *ret)
+{
+	ret->n = 0;
+	if (!passes(stats, io))
+		return 0;
+	return groups_mark(stats, io) < 0 ? -ENOMEM : groups_of(stats, io, ret);
 }
 
 /* Requests count in their device and operation only. NULL in @ret: filtered out. */
@@ -48,12 +58,12 @@ static int q2q(const struct stats *stats, struct stats_group *group, uint64_t no
 	return group_sample(group, STAGE_Q2Q, last_ns, now_ns);
 }
 
-static int queued(void *context, const struct track_io *io)
+static int queued(void *context, struct track_io *io)
 {
 	struct stats *stats = context;
 	struct stats_device *device = device_of(stats, io->tag, io->device);
 	struct group_list list;
-	int r = find_groups(stats, io, &list);
+	int r = mark_groups(stats, io, &list);
 
 	for (size_t i = 0; i < list.n; i++) {
 		list.groups[i]->queued++;
@@ -142,25 +152,49 @@ static int add_stages(struct stats_group *group, const struct track_times *t, ui
 	return r < 0 ? r : group_sample(group, STAGE_FIRST_D2C, t->first_issued_ns, data_ns);
 }
 
-static int piece(void *context, const struct track_io *piece)
+/* One latency in all of them, if both moments were seen. */
+static int add_to_all(const struct group_list *list, enum stats_stage stage, uint64_t from_ns,
+		      uint64_t to_ns)
+{
+	struct histogram_point point;
+	int r = 0;
+
+	if (!from_ns || !to_ns || to_ns < from_ns)
+		return 0;
+	point = histogram_point(to_ns - from_ns);
+	for (size_t i = 0; i < list->n && r == 0; i++)
+		r = group_add_point(list->groups[i], stage, &point);
+	return r;
+}
+
+/* @which: see stats_group.log2_us */
+static void add_log2(const struct group_list *list, int which, uint64_t ns)
+{
+	unsigned row = stats_log2_row(ns);
+
+	for (size_t i = 0; i < list->n; i++)
+		list->groups[i]->log2_us[which][row]++;
+}
+
+static int piece(void *context, struct track_io *piece)
 {
 	struct stats *stats = context;
 	const struct track_times *t = &piece->times;
 	/* The device's part ends with the data; a flush behind it is the block layer's. */
 	uint64_t data_ns = t->data_completed_ns ? t->data_completed_ns : t->completed_ns;
 	struct group_list list;
-	int r = is_measured(stats, piece) ? find_groups(stats, piece, &list) : (list.n = 0, 0);
+	int r = is_measured(stats, piece) ? mark_groups(stats, piece, &list) : (list.n = 0, 0);
 
-	for (size_t i = 0; i < list.n && r == 0; i++) {
-		r = group_sample(list.groups[i], STAGE_Q2D, t->queued_ns, t->issued_ns);
-		if (r == 0)
-			r = group_sample(list.groups[i], STAGE_D2C, t->issued_ns, data_ns);
-		if (t->issued_ns)
-			list.groups[i]->log2_us[1][stats_log2_row(data_ns - t->issued_ns)]++;
-		if (r == 0 && i == 0)
-			r = add_stages(list.groups[i], t, data_ns);
-	}
-	if (r == 0 && list.n && t->issued_ns && piece->operation != OPERATION_PASSTHROUGH)
+	if (r < 0 || !list.n)
+		return r;
+	r = add_to_all(&list, STAGE_Q2D, t->queued_ns, t->issued_ns);
+	if (r == 0)
+		r = add_to_all(&list, STAGE_D2C, t->issued_ns, data_ns);
+	if (t->issued_ns)
+		add_log2(&list, 1, data_ns - t->issued_ns);
+	if (r == 0)
+		r = add_stages(list.groups[0], t, data_ns);
+	if (r == 0 && t->issued_ns && piece->operation != OPERATION_PASSTHROUGH)
 		series_latency(&device_of(stats, piece->tag, piece->device)->series, 1, data_ns,
 			       data_ns - t->issued_ns);
 	return r;
@@ -258,14 +292,12 @@ static int measure_io(struct stats *stats, const struct track_io *io, struct gro
 {
 	const struct track_times *t = &io->times;
 	uint64_t begin_ns = begin_of(io);
-	int r = 0;
+	int r = add_to_all(list, STAGE_Q2C, t->queued_ns, t->completed_ns);
 
-	for (size_t i = 0; i < list->n && r == 0 && t->queued_ns; i++) {
-		r = group_sample(list->groups[i], STAGE_Q2C, t->queued_ns, t->completed_ns);
-		list->groups[i]->log2_us[0][stats_log2_row(t->completed_ns - t->queued_ns)]++;
-		if (io->pieces)
-			add_share(list->groups[i], t);
-	}
+	if (t->queued_ns)
+		add_log2(list, 0, t->completed_ns - t->queued_ns);
+	for (size_t i = 0; i < list->n && t->queued_ns && io->pieces; i++)
+		add_share(list->groups[i], t);
 	if (r < 0 || io->operation == OPERATION_PASSTHROUGH)
 		return r;
 	if (t->queued_ns)

@@ -23,14 +23,36 @@ struct group_key {
 struct group {
 	struct stats_group figures; /* first: the result's pointers point here */
 	struct group_key key;
+	size_t place; /* in the result's list */
 	UT_hash_handle hh;
 };
 
 /* Groups of one kind, and the result's view of them. */
 struct group_set {
 	struct group *groups;
-	struct group *last; /* the one that was found last */
 	struct stats_groups *view;
+};
+
+/* What an I/O's groups are found by. */
+struct kind_key {
+	const char *comm; /* of names: one that is spelt alike elsewhere is another */
+	uint64_t cgroup_id;
+	uint32_t tag;
+	uint32_t pid, cpu;
+	uint8_t operation;
+	uint8_t size_class;
+	bool known; /* its owner is */
+	bool is_set;
+};
+
+/* Most I/Os are of a kind that was there a moment ago. */
+struct kind {
+	struct kind_key key;
+	uint64_t mark; /* see track_io: the places of its groups */
+};
+
+enum {
+	KINDS = 1024, /* that are remembered; a power of two */
 };
 
 struct plug_key {
@@ -57,6 +79,7 @@ struct stats {
 	struct gaps *gaps; /* by places of result.devices */
 	size_t last_device;
 	struct group_set sizes, processes, cgroups, cpus;
+	struct kind *kinds;
 	struct plug *plugs;
 };
 
@@ -69,10 +92,14 @@ enum {
 void group_set_deinit(struct group_set *set);
 /** Those of its device and operation; NULL: no memory. */
 struct stats_group *operation_group(struct stats *stats, const struct track_io *io);
-/** The figures that an I/O counts in. -ENOMEM. */
+/** Marks an I/O with its groups. -ENOMEM. */
+int groups_mark(struct stats *stats, struct track_io *io);
+/** The figures that an I/O counts in: fast, if it is marked. -ENOMEM. */
 int groups_of(struct stats *stats, const struct track_io *io, struct group_list *ret);
 int group_sample(struct stats_group *group, enum stats_stage stage, uint64_t from_ns,
 		 uint64_t to_ns);
+int group_add_point(struct stats_group *group, enum stats_stage stage,
+		    const struct histogram_point *point);
 /** The owner of an I/O and the owner's name; NULL = unknown. */
 enum owner_kind owner_of(const struct stats *stats, const struct track_io *io,
 			 const char **ret_comm);

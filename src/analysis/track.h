@@ -96,6 +96,9 @@ struct track_io {
 	bool bio_based;	  /* completed as a bio, not as a request */
 	bool touched;	  /* events were lost at some time of its life: its times may be wrong */
 	bool inverted;	  /* its times are not in order: clocks of CPUs differ */
+	/* The consumer's: what it sets in queued() or piece() is there in all that is told of the
+	 * I/O and its pieces later on. 0 = not set. */
+	uint64_t mark;
 	uint8_t n_levels; /* the nearest first */
 	struct track_level levels[TRACK_LEVELS_MAX];
 };
@@ -120,12 +123,12 @@ enum track_stray {
 
 /** What is told. Structs are valid during the call only. Results: 0 or -ENOMEM, handed on. */
 struct track_ops {
-	int (*queued)(void *context, const struct track_io *io);
+	int (*queued)(void *context, struct track_io *io);
 	int (*issued)(void *context, const struct track_io *request, bool again);
 	int (*merged)(void *context, const struct track_io *piece);
 	int (*split)(void *context, const struct track_io *io);
 	int (*requeued)(void *context, const struct track_io *request);
-	int (*piece)(void *context, const struct track_io *piece);
+	int (*piece)(void *context, struct track_io *piece);
 	int (*request)(void *context, const struct track_io *request);
 	int (*io)(void *context, const struct track_io *io);
 	int (*ended)(void *context, const struct track_io *io, enum track_end end);

@@ -38,22 +38,20 @@ struct life *life_begin(struct track *track, struct device *device, const struct
 		life = malloc(sizeof(*life));
 	if (!life)
 		return NULL;
-	*life = (struct life){.owner = device, .begin_ns = event->time_ns};
-	life->io = (struct track_io){
-		.tag = item->tag,
-		.device = event->device,
-		.sector = sector,
-		.bytes = bytes,
-		.io_bytes = bytes,
-		.categories = event->categories,
-		.operation = operation,
-		.owner =
-			{
-				.pid = event->pid,
-				.cpu = event->cpu,
-				.cgroup_id = event->cgroup_id,
-				.time_ns = event->time_ns,
-			},
+	*life = (struct life){
+		.owner = device,
+		.begin_ns = event->time_ns,
+		.io.tag = item->tag,
+		.io.device = event->device,
+		.io.sector = sector,
+		.io.bytes = bytes,
+		.io.io_bytes = bytes,
+		.io.categories = event->categories,
+		.io.operation = operation,
+		.io.owner.pid = event->pid,
+		.io.owner.cpu = event->cpu,
+		.io.owner.cgroup_id = event->cgroup_id,
+		.io.owner.time_ns = event->time_ns,
 	};
 	append_life(track, life);
 	device->n_open++;
@@ -215,6 +213,7 @@ int piece_done(struct track *track, struct piece *piece, uint64_t time_ns)
 	life->open_pieces--;
 	if (track->ops->piece)
 		r = track->ops->piece(track->context, &view);
+	life->io.mark = view.mark;
 	if (r < 0 || life->open_pieces)
 		return r;
 	r = tell_io(track, life);

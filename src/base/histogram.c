@@ -3,29 +3,11 @@
 
 #include <math.h>
 
-enum {
-	SUB_BITS = 6 /* log2 of HISTOGRAM_OCTAVE_BUCKETS */
-};
-
 void histogram_deinit(struct histogram *histogram)
 {
 	for (unsigned i = 0; i < HISTOGRAM_OCTAVES; i++)
 		free(histogram->octaves[i]);
 	*histogram = (struct histogram){0};
-}
-
-/* Octave 0 is the values below 64; octave k has those from 64 << (k - 1) on, in steps of 1 << (k -
- * 1). */
-static unsigned octave_of(uint64_t value)
-{
-	if (value < HISTOGRAM_OCTAVE_BUCKETS)
-		return 0;
-	return (unsigned)(63 - __builtin_clzll(value)) - SUB_BITS + 1;
-}
-
-static unsigned bucket_of(uint64_t value, unsigned octave)
-{
-	return (unsigned)(octave ? value >> (octave - 1) : value) % HISTOGRAM_OCTAVE_BUCKETS;
 }
 
 static uint64_t *octave_for(struct histogram *histogram, unsigned octave)
@@ -35,22 +17,28 @@ static uint64_t *octave_for(struct histogram *histogram, unsigned octave)
 	return histogram->octaves[octave];
 }
 
-int histogram_add(struct histogram *histogram, uint64_t value)
+int histogram_add_point(struct histogram *histogram, const struct histogram_point *point)
 {
-	unsigned octave = octave_of(value);
-	uint64_t *buckets = octave_for(histogram, octave);
+	uint64_t *buckets = octave_for(histogram, point->octave);
+	uint64_t value = point->value;
 
 	if (!buckets)
 		return -ENOMEM;
-	buckets[bucket_of(value, octave)]++;
-	if (!histogram->n || value < histogram->min)
+	buckets[point->bucket]++;
+	if (!histogram->n++ || value < histogram->min)
 		histogram->min = value;
 	if (value > histogram->max)
 		histogram->max = value;
-	histogram->n++;
 	histogram->sum += value;
-	histogram->sum_of_squares += (unsigned __int128)value * value;
+	histogram->sum_of_squares += point->square;
 	return 0;
+}
+
+int histogram_add(struct histogram *histogram, uint64_t value)
+{
+	const struct histogram_point point = histogram_point(value);
+
+	return histogram_add_point(histogram, &point);
 }
 
 int histogram_merge(struct histogram *histogram, const struct histogram *from)

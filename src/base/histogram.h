@@ -15,7 +15,8 @@
 #include <stdint.h>
 
 enum {
-	HISTOGRAM_OCTAVE_BUCKETS = 64,
+	HISTOGRAM_OCTAVE_BITS = 6,
+	HISTOGRAM_OCTAVE_BUCKETS = 1 << HISTOGRAM_OCTAVE_BITS,
 	HISTOGRAM_OCTAVES = 59,
 };
 
@@ -31,7 +32,31 @@ struct histogram {
 /** All zero is an empty histogram. */
 void histogram_deinit(struct histogram *histogram);
 
+/** A value and its place, which is the same in every histogram. */
+struct histogram_point {
+	unsigned __int128 square;
+	uint64_t value;
+	uint8_t octave; /* 0: values below 64; k: those from 64 << (k - 1) on */
+	uint8_t bucket; /* of the octave: in steps of 1 << (k - 1) */
+};
+
+/** For one value that goes into several histograms. */
+static inline struct histogram_point histogram_point(uint64_t value)
+{
+	unsigned bits = 64 - (unsigned)__builtin_clzll(value | (HISTOGRAM_OCTAVE_BUCKETS - 1));
+	unsigned octave = value < HISTOGRAM_OCTAVE_BUCKETS ? 0 : bits - HISTOGRAM_OCTAVE_BITS;
+	unsigned shift = octave ? octave - 1 : 0;
+
+	return (struct histogram_point){
+		.square = (unsigned __int128)value * value,
+		.value = value,
+		.octave = (uint8_t)octave,
+		.bucket = (uint8_t)(value >> shift) % HISTOGRAM_OCTAVE_BUCKETS,
+	};
+}
+
 /** -ENOMEM: the value is not counted. */
+int histogram_add_point(struct histogram *histogram, const struct histogram_point *point);
 int histogram_add(struct histogram *histogram, uint64_t value);
 /** Adds all values of @from. -ENOMEM: some may be missing. */
 int histogram_merge(struct histogram *histogram, const struct histogram *from);

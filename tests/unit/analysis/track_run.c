@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "track_run.h"
 
-static int queued(void *context, const struct track_io *io)
+static int queued(void *context, struct track_io *io)
 {
 	struct run *run = context;
 
@@ -36,7 +36,7 @@ static int requeued(void *context, const struct track_io *request)
 	return 0;
 }
 
-static int piece(void *context, const struct track_io *one)
+static int piece(void *context, struct track_io *one)
 {
 	struct run *run = context;
 
