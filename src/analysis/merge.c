@@ -5,9 +5,14 @@
 #include "heap.h"
 #include "reorder.h"
 
+enum {
+	NONE = UINT32_MAX,
+	DECODED_AT_ONCE = 32, /* there may be thousands of channels */
+};
+
 enum channel_state {
 	CHANNEL_STALE, /* its head was given out: the next one must be read */
-	CHANNEL_READY, /* @head waits in the heap */
+	CHANNEL_READY, /* its head waits in the heap */
 	CHANNEL_DRY,   /* nothing now */
 	CHANNEL_ENDED,
 };
@@ -16,13 +21,17 @@ struct channel {
 	struct merge_channel options;
 	struct decoder *decoder;
 	struct reorder *reorder; /* NULL if the channel is in order */
-	struct blkbox_event head;
+	uint64_t head_ns; /* the head's time, shifted */
+	const struct blkbox_event *head;
+	struct blkbox_event reordered; /* the head, if there is a reorder */
 	enum channel_state state;
 	bool decoder_ended;
+	unsigned at, n; /* of what is decoded: the next one, and how many there are */
+	struct blkbox_event decoded[DECODED_AT_ONCE];
 };
 
 struct merge {
-	struct channel *channels;
+	struct channel **channels; /* their heads point into them */
 	uint32_t n;
 	uint32_t given; /* channel on top of the heap whose head is with the caller; or NONE */
 	uint64_t newest_ns;
@@ -30,18 +39,14 @@ struct merge {
 	struct heap heap;
 };
 
-enum {
-	NONE = UINT32_MAX
-};
-
 static bool before(const void *context, uint32_t a, uint32_t b)
 {
 	const struct merge *merge = context;
-	const struct blkbox_event *x = &merge->channels[a].head;
-	const struct blkbox_event *y = &merge->channels[b].head;
+	const struct channel *first = merge->channels[a], *second = merge->channels[b];
+	const struct blkbox_event *x = first->head, *y = second->head;
 
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns;
+	if (first->head_ns != second->head_ns)
+		return first->head_ns < second->head_ns;
 	if (x->cpu != y->cpu)
 		return x->cpu < y->cpu;
 	if (x->sequence != y->sequence)
@@ -66,8 +71,9 @@ void merge_destroy(struct merge *merge)
 	if (!merge)
 		return;
 	for (uint32_t i = 0; i < merge->n; i++) {
-		decoder_destroy(merge->channels[i].decoder);
-		reorder_destroy(merge->channels[i].reorder);
+		decoder_destroy(merge->channels[i]->decoder);
+		reorder_destroy(merge->channels[i]->reorder);
+		free(merge->channels[i]);
 	}
 	free(merge->channels);
 	heap_deinit(&merge->heap);
@@ -78,7 +84,7 @@ int merge_adopt(struct merge *merge, struct decoder *decoder, const struct merge
 {
 	_cleanup_(cleanup_decoder_destroy) struct decoder *own = decoder;
 	_cleanup_(cleanup_reorder_destroy) struct reorder *reorder = NULL;
-	struct channel *channels;
+	struct channel **channels, *channel;
 	int r;
 
 	if (options->disorder_ns) {
@@ -90,36 +96,48 @@ int merge_adopt(struct merge *merge, struct decoder *decoder, const struct merge
 	if (!channels)
 		return -ENOMEM;
 	merge->channels = channels;
-	channels[merge->n++] = (struct channel){
+	channel = malloc(sizeof(*channel));
+	if (!channel)
+		return -ENOMEM;
+	*channel = (struct channel){
 		.options = *options,
 		.decoder = take_ptr(own),
 		.reorder = take_ptr(reorder),
 		.state = CHANNEL_STALE,
 	};
+	channels[merge->n++] = channel;
 	merge->waiting = true;
 	return 0;
 }
 
 /* The channel's next event as it is stored, those of other CPUs left out. */
-static int decode(struct channel *channel, struct blkbox_event *ret, struct why *why)
+static int decode(struct channel *channel, const struct blkbox_event **ret, struct why *why)
 {
-	int r;
+	uint32_t only_cpu = channel->options.only_cpu;
 
-	if (channel->decoder_ended)
-		return 0;
-	do
-		r = decoder_next(channel->decoder, ret, why);
-	while (r == 1 && channel->options.only_cpu != MERGE_ALL_CPUS &&
-	       ret->cpu != channel->options.only_cpu);
-	if (r == 0)
-		channel->decoder_ended = true;
-	return r;
+	do {
+		if (channel->at == channel->n) {
+			int r = channel->decoder_ended
+					? 0
+					: decoder_next_events(channel->decoder, DECODED_AT_ONCE,
+							      channel->decoded, why);
+
+			if (r == 0)
+				channel->decoder_ended = true;
+			if (r <= 0)
+				return r;
+			channel->at = 0;
+			channel->n = (unsigned)r;
+		}
+		*ret = &channel->decoded[channel->at++];
+	} while (only_cpu != MERGE_ALL_CPUS && (*ret)->cpu != only_cpu);
+	return 1;
 }
 
 /* The channel's next event in order of time. */
-static int pull(struct channel *channel, struct blkbox_event *ret, struct why *why)
+static int pull(struct channel *channel, const struct blkbox_event **ret, struct why *why)
 {
-	struct blkbox_event event;
+	const struct blkbox_event *event;
 	int r;
 
 	if (!channel->reorder)
@@ -130,18 +148,18 @@ static int pull(struct channel *channel, struct blkbox_event *ret, struct why *w
 			return r;
 		if (r == 0)
 			break;
-		r = reorder_put(channel->reorder, &event);
+		r = reorder_put(channel->reorder, event);
 		if (r < 0)
 			return why_set(why, r, "no memory to put events into order");
 	}
-	return reorder_take(channel->reorder, ret);
+	*ret = &channel->reordered;
+	return reorder_take(channel->reorder, &channel->reordered);
 }
 
 /* Reads a stale channel's next head. */
 static int refresh(struct channel *channel, struct why *why)
 {
-	struct blkbox_event event;
-	int r = pull(channel, &event, why);
+	int r = pull(channel, &channel->head, why);
 
 	if (r == -EAGAIN) {
 		channel->state = CHANNEL_DRY;
@@ -153,8 +171,7 @@ static int refresh(struct channel *channel, struct why *why)
 		channel->state = CHANNEL_ENDED;
 		return 0;
 	}
-	event.time_ns += (uint64_t)channel->options.shift_ns;
-	channel->head = event;
+	channel->head_ns = channel->head->time_ns + (uint64_t)channel->options.shift_ns;
 	channel->state = CHANNEL_READY;
 	return 0;
 }
@@ -167,7 +184,7 @@ static int replace_given(struct merge *merge, struct why *why)
 
 	if (merge->given == NONE)
 		return 0;
-	channel = &merge->channels[merge->given];
+	channel = merge->channels[merge->given];
 	r = refresh(channel, why);
 	if (r < 0)
 		return r;
@@ -184,7 +201,7 @@ static int start_waiting(struct merge *merge, struct why *why)
 	if (!merge->waiting)
 		return 0;
 	for (uint32_t i = 0; i < merge->n; i++) {
-		struct channel *channel = &merge->channels[i];
+		struct channel *channel = merge->channels[i];
 		int r;
 
 		if (channel->state != CHANNEL_STALE)
@@ -213,24 +230,25 @@ int merge_next(struct merge *merge, uint64_t limit_ns, struct merge_item *ret, s
 		return r;
 	if (!merge->heap.n)
 		return 0;
-	channel = &merge->channels[heap_top(&merge->heap)];
-	if (channel->head.time_ns > limit_ns)
+	channel = merge->channels[heap_top(&merge->heap)];
+	if (channel->head_ns > limit_ns)
 		return 0;
 	merge->given = heap_top(&merge->heap);
-	ret->event = channel->head;
+	ret->event = *channel->head;
+	ret->event.time_ns = channel->head_ns;
 	ret->tag = channel->options.tag;
-	ret->late = channel->head.time_ns < merge->newest_ns;
+	ret->late = channel->head_ns < merge->newest_ns;
 	if (!ret->late)
-		merge->newest_ns = channel->head.time_ns;
+		merge->newest_ns = channel->head_ns;
 	return 1;
 }
 
 void merge_resume(struct merge *merge)
 {
 	for (uint32_t i = 0; i < merge->n; i++) {
-		if (merge->channels[i].state != CHANNEL_DRY)
+		if (merge->channels[i]->state != CHANNEL_DRY)
 			continue;
-		merge->channels[i].state = CHANNEL_STALE;
+		merge->channels[i]->state = CHANNEL_STALE;
 		merge->waiting = true;
 	}
 }

@@ -167,6 +167,7 @@ struct stats_series {
 	uint64_t from_ns;
 	uint64_t width_ns; /* of a bucket: 1, 2 or 5 times a power of ten */
 	size_t n;
+	size_t last; /* that was looked for: most are looked for again */
 	struct stats_bucket *buckets;
 	uint32_t *heat[2];    /* [bucket * STATS_HEAT_ROWS + row]: [0] Q2C, [1] D2C */
 	uint32_t *offsets[2]; /* [bucket * STATS_OFFSET_ROWS + row]: completed reads, writes */

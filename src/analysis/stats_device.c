@@ -91,17 +91,16 @@ void devices_destroy(struct stats *stats)
 
 struct stats_device *device_of(struct stats *stats, uint32_t tag, uint32_t number)
 {
-	struct stats_device *devices = stats->result.devices;
+	struct stats_device *device = stats->last_device;
+	size_t place;
 
-	for (size_t i = 0; i < stats->result.n_devices; i++) {
-		size_t at = (stats->last_device + i) % stats->result.n_devices;
-
-		if (devices[at].device == number && devices[at].tag == tag) {
-			stats->last_device = at;
-			return &devices[at];
-		}
-	}
-	return NULL;
+	if (device && device->device == number && device->tag == tag)
+		return device;
+	place = recording_device_place(stats->recording, tag, number);
+	if (place == stats->result.n_devices)
+		return NULL;
+	stats->last_device = &stats->result.devices[place];
+	return stats->last_device;
 }
 
 static bool is_busy(const struct stats_device *device)

@@ -77,7 +77,7 @@ struct stats {
 	struct track *track;
 	struct stats_result result;
 	struct gaps *gaps; /* by places of result.devices */
-	size_t last_device;
+	struct stats_device *last_device; /* NULL = none so far */
 	struct group_set sizes, processes, cgroups, cpus;
 	struct kind *kinds;
 	struct plug *plugs;

@@ -106,14 +106,19 @@ int stats_series_fold(const struct stats_series *series, size_t factor, struct s
 }
 
 /* The bucket of a moment; -1 = outside. */
-static ssize_t bucket_at(const struct stats_series *series, uint64_t time_ns)
+static ssize_t bucket_at(struct stats_series *series, uint64_t time_ns)
 {
-	uint64_t i;
+	uint64_t i = series->last;
 
 	if (!series->n || time_ns < series->from_ns)
 		return -1;
-	i = (time_ns - series->from_ns) / series->width_ns;
-	return i < series->n ? (ssize_t)i : -1;
+	/* A division less, mostly. */
+	if (time_ns - series->from_ns - i * series->width_ns >= series->width_ns)
+		i = (time_ns - series->from_ns) / series->width_ns;
+	if (i >= series->n)
+		return -1;
+	series->last = i;
+	return (ssize_t)i;
 }
 
 void series_queued(struct stats_series *series, uint64_t time_ns)

@@ -7,6 +7,10 @@
 
 #include <string.h>
 
+enum {
+	DECODED_AT_ONCE = 64
+};
+
 static int find_device(struct survey *s, const struct blkbox_event *event,
 		       struct survey_device **ret)
 {
@@ -143,14 +147,15 @@ static int add_event(struct survey *s, const struct blkbox_event *event, struct 
 int survey_channel(struct survey *survey, struct decoder *decoder, struct names *names,
 		   struct why *why)
 {
-	struct blkbox_event event;
-	int r;
+	struct blkbox_event events[DECODED_AT_ONCE];
+	int n, r = 0;
 
 	*survey = (struct survey){.first_event_ns = UINT64_MAX, .first_ns = UINT64_MAX};
 	if (sequence_create(&survey->sequence) < 0)
 		return why_set(why, -ENOMEM, "no memory");
-	while ((r = decoder_next(decoder, &event, why)) > 0) {
-		r = add_event(survey, &event, names);
+	while ((n = decoder_next_events(decoder, DECODED_AT_ONCE, events, why)) > 0) {
+		for (int i = 0; i < n && r == 0; i++)
+			r = add_event(survey, &events[i], names);
 		if (r == -E2BIG)
 			return why_set(why, r,
 				       "its records name more than %d devices or CPUs: these are "
@@ -160,7 +165,7 @@ int survey_channel(struct survey *survey, struct decoder *decoder, struct names 
 			return why_set(why, r, "no memory");
 	}
 	survey->health = *decoder_health(decoder);
-	return r;
+	return n;
 }
 
 void survey_deinit(struct survey *survey)

@@ -273,21 +273,27 @@ static void reject(struct decoder *d, enum wire_status status)
 	skip(d, 1);
 }
 
-int decoder_next(struct decoder *d, struct blkbox_event *ret, struct why *why)
+int decoder_next_events(struct decoder *d, size_t room, struct blkbox_event *ret, struct why *why)
 {
-	for (;;) {
-		struct blkbox_event event;
+	size_t n = 0;
+
+	while (n < room) {
 		enum wire_status status;
 		size_t size;
 		int r;
 
 		if (d->searching) {
+			/* The bytes that the others' payloads are in may go away. */
+			if (n)
+				break;
 			r = search(d, why);
 			if (r <= 0)
 				return r;
 		}
-		status = wire_decode(d->bytes + d->at, d->size - d->at, &size, &event);
+		status = wire_decode(d->bytes + d->at, d->size - d->at, &size, &ret[n]);
 		if (status == WIRE_SHORT) {
+			if (n)
+				break;
 			r = more(d, why);
 			if (r == 0)
 				r = at_end(d);
@@ -299,10 +305,15 @@ int decoder_next(struct decoder *d, struct blkbox_event *ret, struct why *why)
 			reject(d, status);
 			continue;
 		}
-		*(blkbox_event_is_note(&event) ? &d->health.notes : &d->health.events) += 1;
+		*(blkbox_event_is_note(&ret[n]) ? &d->health.notes : &d->health.events) += 1;
 		d->health.good_bytes += size;
 		advance(d, size);
-		*ret = event;
-		return 1;
+		n++;
 	}
+	return (int)n;
+}
+
+int decoder_next(struct decoder *decoder, struct blkbox_event *ret, struct why *why)
+{
+	return decoder_next_events(decoder, 1, ret, why);
 }

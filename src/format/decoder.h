@@ -38,9 +38,17 @@ DEFINE_CLEANUP(struct decoder, decoder_destroy);
 /**
  * The channel's next event, in the order in which the kernel wrote them. 1 = @ret is set (its
  * payload is valid until the next call), 0 = end, -EAGAIN = nothing now (of a queue), else an
- * error.
+ * error. Unless 1 is returned, @ret is undefined.
  */
 int decoder_next(struct decoder *decoder, struct blkbox_event *ret, struct why *why);
+
+/**
+ * As many of the next events as lie in one piece of memory, at most @room: faster than one at a
+ * time. Their number, at least 1 = @ret is set (all payloads are valid until the next call), else
+ * as decoder_next().
+ */
+int decoder_next_events(struct decoder *decoder, size_t room, struct blkbox_event *ret,
+			struct why *why);
 
 /** So far. */
 const struct decoder_health *decoder_health(const struct decoder *decoder);

@@ -47,47 +47,59 @@ static enum wire_status read_magic(const uint8_t *bytes, size_t size, struct hea
 	return size < ret->size ? WIRE_SHORT : WIRE_OK;
 }
 
-static void load_v1(const uint8_t *bytes, bool swapped, struct blkbox_event *event,
-		    uint64_t *ret_action, uint16_t *ret_pdu_len)
+static void load_v1(const uint8_t *bytes, struct blkbox_event *event, uint64_t *ret_action,
+		    uint16_t *ret_pdu_len)
 {
 	struct bt_record1 r;
 
 	memcpy(&r, bytes, sizeof(r));
-	event->sequence = swapped ? bswap_32(r.sequence) : r.sequence;
-	event->time_ns = swapped ? bswap_64(r.time_ns) : r.time_ns;
-	event->sector = swapped ? bswap_64(r.sector) : r.sector;
-	event->bytes = swapped ? bswap_32(r.bytes) : r.bytes;
-	event->pid = swapped ? bswap_32(r.pid) : r.pid;
-	event->device = swapped ? bswap_32(r.device) : r.device;
-	event->cpu = swapped ? bswap_32(r.cpu) : r.cpu;
-	event->error = (int16_t)(swapped ? bswap_16(r.error) : r.error);
-	*ret_action = swapped ? bswap_32(r.action) : r.action;
-	*ret_pdu_len = swapped ? bswap_16(r.pdu_len) : r.pdu_len;
+	event->sequence = r.sequence;
+	event->time_ns = r.time_ns;
+	event->sector = r.sector;
+	event->bytes = r.bytes;
+	event->pid = r.pid;
+	event->device = r.device;
+	event->cpu = r.cpu;
+	event->error = (int16_t)r.error;
+	*ret_action = r.action;
+	*ret_pdu_len = r.pdu_len;
 }
 
-static void load_v2(const uint8_t *bytes, bool swapped, struct blkbox_event *event,
-		    uint64_t *ret_action, uint16_t *ret_pdu_len)
+static void load_v2(const uint8_t *bytes, struct blkbox_event *event, uint64_t *ret_action,
+		    uint16_t *ret_pdu_len)
 {
 	struct bt_record2 r;
 
 	memcpy(&r, bytes, sizeof(r));
-	event->sequence = swapped ? bswap_32(r.sequence) : r.sequence;
-	event->time_ns = swapped ? bswap_64(r.time_ns) : r.time_ns;
-	event->sector = swapped ? bswap_64(r.sector) : r.sector;
-	event->bytes = swapped ? bswap_32(r.bytes) : r.bytes;
-	event->pid = swapped ? bswap_32(r.pid) : r.pid;
-	event->device = swapped ? bswap_32(r.device) : r.device;
-	event->cpu = swapped ? bswap_32(r.cpu) : r.cpu;
-	event->error = (int16_t)(swapped ? bswap_16(r.error) : r.error);
-	*ret_action = swapped ? bswap_64(r.action) : r.action;
-	*ret_pdu_len = swapped ? bswap_16(r.pdu_len) : r.pdu_len;
+	event->sequence = r.sequence;
+	event->time_ns = r.time_ns;
+	event->sector = r.sector;
+	event->bytes = r.bytes;
+	event->pid = r.pid;
+	event->device = r.device;
+	event->cpu = r.cpu;
+	event->error = (int16_t)r.error;
+	*ret_action = r.action;
+	*ret_pdu_len = r.pdu_len;
 }
 
+static void swap_fields(struct blkbox_event *event)
+{
+	event->sequence = bswap_32(event->sequence);
+	event->time_ns = bswap_64(event->time_ns);
+	event->sector = bswap_64(event->sector);
+	event->bytes = bswap_32(event->bytes);
+	event->pid = bswap_32(event->pid);
+	event->device = bswap_32(event->device);
+	event->cpu = bswap_32(event->cpu);
+	event->error = (int16_t)bswap_16((uint16_t)event->error);
+}
+
+/* The event is written where it is wanted: a copy of what was just written is slow. */
 enum wire_status wire_decode(const uint8_t *bytes, size_t size, size_t *ret_size,
 			     struct blkbox_event *ret)
 {
 	struct head head;
-	struct blkbox_event event;
 	uint64_t action;
 	uint16_t pdu_len;
 	enum wire_status status = read_magic(bytes, size, &head);
@@ -95,40 +107,44 @@ enum wire_status wire_decode(const uint8_t *bytes, size_t size, size_t *ret_size
 	if (status != WIRE_OK)
 		return status;
 	if (head.version == BT_VERSION_1)
-		load_v1(bytes, head.swapped, &event, &action, &pdu_len);
+		load_v1(bytes, ret, &action, &pdu_len);
 	else
-		load_v2(bytes, head.swapped, &event, &action, &pdu_len);
-
-	event.protocol = head.version == BT_VERSION_1 ? 1 : 2;
-	event.swapped = head.swapped;
-	event.categories = (uint32_t)(action >> BT_CATEGORY_SHIFT);
-	event.action = (uint16_t)(action & 0xffff & ~BT_CGROUP);
-	event.pdu = bytes + head.size;
-	event.pdu_bytes = pdu_len;
-	event.cgroup_id = 0;
-	if (action & BT_CGROUP) {
-		if (pdu_len < sizeof(event.cgroup_id))
-			return WIRE_BAD_RECORD;
-		if (size < head.size + sizeof(event.cgroup_id))
-			return WIRE_SHORT;
-		memcpy(&event.cgroup_id, event.pdu, sizeof(event.cgroup_id));
-		if (head.swapped)
-			event.cgroup_id = bswap_64(event.cgroup_id);
-		event.pdu += sizeof(event.cgroup_id);
-		event.pdu_bytes = (uint16_t)(pdu_len - sizeof(event.cgroup_id));
+		load_v2(bytes, ret, &action, &pdu_len);
+	if (head.swapped) {
+		swap_fields(ret);
+		action = head.version == BT_VERSION_1 ? bswap_32((uint32_t)action)
+						      : bswap_64(action);
+		pdu_len = bswap_16(pdu_len);
 	}
-	if (size < (size_t)head.size + pdu_len)
+	if (size < (size_t)head.size + pdu_len &&
+	    (!(action & BT_CGROUP) || pdu_len >= sizeof(ret->cgroup_id)))
 		return WIRE_SHORT;
-	if (blkbox_event_is_note(&event)) {
+	ret->protocol = head.version == BT_VERSION_1 ? 1 : 2;
+	ret->swapped = head.swapped;
+	ret->categories = (uint32_t)(action >> BT_CATEGORY_SHIFT);
+	ret->action = (uint16_t)(action & 0xffff & ~BT_CGROUP);
+	ret->pdu = bytes + head.size;
+	ret->pdu_bytes = pdu_len;
+	ret->cgroup_id = 0;
+	if (action & BT_CGROUP) {
+		uint64_t cgroup_id;
+
+		if (pdu_len < sizeof(cgroup_id))
+			return WIRE_BAD_RECORD;
+		memcpy(&cgroup_id, ret->pdu, sizeof(cgroup_id));
+		ret->cgroup_id = head.swapped ? bswap_64(cgroup_id) : cgroup_id;
+		ret->pdu += sizeof(cgroup_id);
+		ret->pdu_bytes = (uint16_t)(pdu_len - sizeof(cgroup_id));
+	}
+	if (blkbox_event_is_note(ret)) {
 		/* Kernels up to 6.18 leave these unwritten in notes: stale bytes of older records.
 		 */
-		event.sequence = 0;
-		event.sector = 0;
-		event.bytes = 0;
-		event.error = 0;
+		ret->sequence = 0;
+		ret->sector = 0;
+		ret->bytes = 0;
+		ret->error = 0;
 	}
 	*ret_size = (size_t)head.size + pdu_len;
-	*ret = event;
 	return WIRE_OK;
 }
 

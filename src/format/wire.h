@@ -32,7 +32,8 @@ enum wire_status {
  * @ret: its @pdu points into @bytes
  *
  * Fields that the kernel leaves unwritten (kernel 6.18 and older: sequence, sector, bytes and error
- * of notes) come out as 0. Both out parameters are untouched unless WIRE_OK is returned.
+ * of notes) come out as 0. @ret_size is untouched unless WIRE_OK is returned, @ret is undefined
+ * then.
  */
 enum wire_status wire_decode(const uint8_t *bytes, size_t size, size_t *ret_size,
 			     struct blkbox_event *ret);
