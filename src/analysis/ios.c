@@ -129,7 +129,7 @@ int ios_event(struct ios *ios, const struct merge_item *item)
 
 	/* A loss that is dated better is known already. */
 	if (r > 0 && gap.missing > 0 &&
-	    !track_touched(ios->track, item->tag, item->event.device, gap.since_ns))
+	    !track_touched(track_now(ios->track, item->tag, item->event.device), gap.since_ns))
 		r = track_gap(ios->track, item);
 	return r < 0 ? r : track_event(ios->track, item);
 }
@@ -164,5 +164,7 @@ void ios_name_counts(const struct ios *ios, struct named_count ret[static IOS_CO
 
 uint64_t ios_depth(const struct ios *ios, uint32_t tag, uint32_t device)
 {
-	return track_depth(ios->track, tag, device).issued;
+	const struct track_now *now = track_now(ios->track, tag, device);
+
+	return now ? now->issued : 0;
 }

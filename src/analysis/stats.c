@@ -102,8 +102,11 @@ int stats_event(struct stats *stats, const struct merge_item *item)
 	r = device_sequence(stats, device, item);
 	if (r == 0)
 		r = track_event(stats->track, item);
-	if (r == 0)
+	if (r == 0 && (event->action == BLKBOX_PLUG || event->action == BLKBOX_UNPLUG ||
+		       event->action == BLKBOX_UNPLUG_TIMER))
 		r = plug_event(stats, device, item);
+	if (!device->now)
+		device->now = track_now(stats->track, item->tag, event->device);
 	return r < 0 ? r : device_depth(stats, device, event->time_ns);
 }
 

@@ -182,6 +182,7 @@ void stats_bucket_add(struct stats_bucket *to, const struct stats_bucket *from);
 struct stats_device {
 	uint32_t tag, device;
 	const char *name;				 /* the recording's */
+	const struct track_now *now;			 /* NULL = no event so far */
 	struct stats_group *operations[OPERATION_COUNT]; /* NULL = none */
 	struct stats_group all; /* all of them, without passthrough; Q2Q is of the device */
 	struct stats_seek queue_seek, issue_seek;

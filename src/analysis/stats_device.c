@@ -129,7 +129,7 @@ static void account(struct stats *stats, struct stats_device *device, uint64_t n
 
 	if (!depth->last_ns || to_ns <= from_ns)
 		return;
-	if (!is_trusted(stats, device->tag, device->device, depth->last_ns)) {
+	if (!is_trusted(stats, device, depth->last_ns)) {
 		depth->idle_since_ns = 0;
 		return;
 	}
@@ -149,7 +149,7 @@ void device_account_end(struct stats *stats, struct stats_device *device)
 int device_depth(struct stats *stats, struct stats_device *device, uint64_t now_ns)
 {
 	struct stats_depth *depth = &device->depth;
-	struct track_depth now = track_depth(stats->track, device->tag, device->device);
+	struct track_now now = device->now ? *device->now : (struct track_now){0};
 	bool was_busy = is_busy(device), busy;
 	int r = 0;
 
@@ -237,7 +237,7 @@ static int end_plug(struct stats *stats, struct stats_device *device, const stru
 		return r;
 	}
 	if (r == 0 && event->time_ns >= plug->since_ns &&
-	    is_trusted(stats, key->tag, key->device, plug->since_ns))
+	    is_trusted(stats, device, plug->since_ns))
 		r = histogram_add(&plugs->plugged_ns, event->time_ns - plug->since_ns);
 	HASH_DEL(stats->plugs, plug);
 	free(plug);
@@ -251,11 +251,8 @@ int plug_event(struct stats *stats, struct stats_device *device, const struct me
 
 	if (event->time_ns < stats->result.from_ns || event->time_ns > stats->result.to_ns)
 		return 0;
-	if (event->action == BLKBOX_PLUG)
-		return begin_plug(stats, device, &key, event->time_ns);
-	if (event->action == BLKBOX_UNPLUG || event->action == BLKBOX_UNPLUG_TIMER)
-		return end_plug(stats, device, &key, event);
-	return 0;
+	return event->action == BLKBOX_PLUG ? begin_plug(stats, device, &key, event->time_ns)
+					    : end_plug(stats, device, &key, event);
 }
 
 void plugs_finish(struct stats *stats)
@@ -275,8 +272,12 @@ void plugs_finish(struct stats *stats)
 int device_sequence(struct stats *stats, struct stats_device *device, const struct merge_item *item)
 {
 	struct gap gap;
-	int r = gaps_event(stats->gaps, (size_t)(device - stats->result.devices), item, &gap);
+	int r;
 
+	/* Only there do they tell; saves the call. */
+	if (item->event.protocol != 2)
+		return 0;
+	r = gaps_event(stats->gaps, (size_t)(device - stats->result.devices), item, &gap);
 	if (r <= 0)
 		return r;
 	if (gap.missing < 0) {
@@ -287,7 +288,7 @@ int device_sequence(struct stats *stats, struct stats_device *device, const stru
 	device->gaps++;
 	device->gap_events += (uint64_t)gap.missing;
 	/* A loss that is dated better is known already. */
-	if (track_touched(stats->track, item->tag, item->event.device, gap.since_ns))
+	if (track_touched(device->now, gap.since_ns))
 		return 0;
 	return track_gap(stats->track, item);
 }

@@ -53,7 +53,7 @@ static int q2q(const struct stats *stats, struct stats_group *group, uint64_t no
 	uint64_t last_ns = group->last_queue_ns;
 
 	group->last_queue_ns = now_ns;
-	if (!last_ns || !is_trusted(stats, device->tag, device->device, last_ns))
+	if (!last_ns || !is_trusted(stats, device, last_ns))
 		return 0;
 	return group_sample(group, STAGE_Q2Q, last_ns, now_ns);
 }

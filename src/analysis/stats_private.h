@@ -116,6 +116,7 @@ void device_has_requests(struct stats_device *device);
 /** The time up to the end of the span. */
 void device_account_end(struct stats *stats, struct stats_device *device);
 int seek_add(struct stats_seek *seek, uint64_t sector, uint64_t bytes);
+/** A plug, or the end of one. */
 int plug_event(struct stats *stats, struct stats_device *device, const struct merge_item *item);
 void plugs_finish(struct stats *stats);
 /** Follows sequence numbers where gaps in them mean losses. */
@@ -139,10 +140,10 @@ void series_depth(struct stats_series *series, uint64_t from_ns, uint64_t to_ns,
 extern const struct track_ops stats_track_ops;
 
 /** True if a span from @from_ns to now on the device is without losses, or all are wanted. */
-static inline bool is_trusted(const struct stats *stats, uint32_t tag, uint32_t device,
+static inline bool is_trusted(const struct stats *stats, const struct stats_device *device,
 			      uint64_t from_ns)
 {
-	return stats->options.with_losses || !track_touched(stats->track, tag, device, from_ns);
+	return stats->options.with_losses || !track_touched(device->now, from_ns);
 }
 
 #endif

@@ -132,12 +132,12 @@ static int follow_losses(struct track *track, struct device *device, uint64_t no
 		if (loss->tag != device->key.tag ||
 		    (loss->device && loss->device != device->key.device))
 			continue;
-		device->had_loss = true;
+		device->now.had_loss = true;
 		device->reset_due = true;
-		if (loss->to_ns > device->lost_to_ns)
-			device->lost_to_ns = loss->to_ns;
+		if (loss->to_ns > device->now.lost_to_ns)
+			device->now.lost_to_ns = loss->to_ns;
 	}
-	if (!device->reset_due || device->lost_to_ns >= now_ns)
+	if (!device->reset_due || device->now.lost_to_ns >= now_ns)
 		return 0;
 	device->reset_due = false;
 	return give_up_device(track, device, TRACK_END_LOSS);
@@ -149,9 +149,9 @@ int track_gap(struct track *track, const struct merge_item *item)
 
 	if (!device)
 		return -ENOMEM;
-	device->had_loss = true;
-	if (item->event.time_ns > device->lost_to_ns)
-		device->lost_to_ns = item->event.time_ns;
+	device->now.had_loss = true;
+	if (item->event.time_ns > device->now.lost_to_ns)
+		device->now.lost_to_ns = item->event.time_ns;
 	return give_up_device(track, device, TRACK_END_LOSS);
 }
 
@@ -167,7 +167,7 @@ static int age(struct track *track, struct device *device, uint64_t now_ns)
 		r = life_give_up(track, track->oldest, TRACK_END_AGED);
 	/* Those without a bio. */
 	while (r == 0 && device->oldest && !device->oldest->pieces &&
-	       (device->n_issued > TRACK_OPEN_MAX ||
+	       (device->now.issued > TRACK_OPEN_MAX ||
 		(now_ns > device->oldest->issued_ns &&
 		 now_ns - device->oldest->issued_ns > TRACK_AGE_MAX_NS)))
 		r = request_give_up(track, device, device->oldest, TRACK_END_AGED);
@@ -264,21 +264,9 @@ int track_finish(struct track *track)
 	return r;
 }
 
-struct track_depth track_depth(const struct track *track, uint32_t tag, uint32_t number)
+const struct track_now *track_now(const struct track *track, uint32_t tag, uint32_t number)
 {
 	const struct device *device = track_find_device(track, tag, number);
 
-	if (!device)
-		return (struct track_depth){0};
-	return (struct track_depth){
-		.issued = device->n_issued,
-		.open = device->n_open,
-	};
-}
-
-bool track_touched(const struct track *track, uint32_t tag, uint32_t number, uint64_t from_ns)
-{
-	const struct device *device = track_find_device(track, tag, number);
-
-	return device && is_touched(device, from_ns);
+	return device ? &device->now : NULL;
 }

@@ -155,13 +155,20 @@ int track_settle(struct track *track);
 /** No more events: what is open is told as ended. */
 int track_finish(struct track *track);
 
-/** What a device has in flight now. */
-struct track_depth {
-	uint64_t issued; /* requests in the driver */
-	uint64_t open;	 /* I/Os from queue (or issue) to completion */
+/** How a device is now. */
+struct track_now {
+	uint64_t issued;     /* requests in the driver */
+	uint64_t open;	     /* I/Os from queue (or issue) to completion */
+	uint64_t lost_to_ns; /* the end of the last loss that has begun */
+	bool had_loss;
 };
-/** True if events of the device may have been lost between @from_ns and now. */
-bool track_touched(const struct track *track, uint32_t tag, uint32_t device, uint64_t from_ns);
-struct track_depth track_depth(const struct track *track, uint32_t tag, uint32_t device);
+/** It stays where it is and is kept up to date. NULL: no event of the device has come. */
+const struct track_now *track_now(const struct track *track, uint32_t tag, uint32_t device);
+
+/** True if events of the device may have been lost between @from_ns and now. @now may be NULL. */
+static inline bool track_touched(const struct track_now *now, uint64_t from_ns)
+{
+	return now && now->had_loss && now->lost_to_ns >= from_ns;
+}
 
 #endif

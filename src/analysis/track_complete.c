@@ -56,7 +56,7 @@ static enum track_stray stray_kind(const struct device *device, const struct blk
 {
 	if (!event->bytes && (event->categories & (BLKBOX_CAT_FS | BLKBOX_CAT_FLUSH)))
 		return TRACK_STRAY_FLUSH;
-	if (device->had_loss)
+	if (device->now.had_loss)
 		return TRACK_STRAY_LOSS;
 	return event->time_ns - device->first_ns <= TRACK_AGE_MAX_NS ? TRACK_STRAY_EARLY
 								     : TRACK_STRAY_OTHER;
@@ -115,7 +115,7 @@ static int complete_late_issue(struct track *track, struct device *device,
 /* May what is queued have been issued without our seeing it? */
 static bool issues_are_told(const struct device *device, const struct blkbox_event *event)
 {
-	return (event->categories & BLKBOX_CAT_FS) && device->has_issue && !device->had_loss;
+	return (event->categories & BLKBOX_CAT_FS) && device->has_issue && !device->now.had_loss;
 }
 
 int complete_event(struct track *track, struct device *device, const struct merge_item *item)

@@ -54,7 +54,7 @@ struct life *life_begin(struct track *track, struct device *device, const struct
 		.io.owner.time_ns = event->time_ns,
 	};
 	append_life(track, life);
-	device->n_open++;
+	device->now.open++;
 	return life;
 }
 
@@ -109,7 +109,7 @@ void life_drop(struct track *track, struct life *life)
 		track->free_pieces = piece;
 		track->n_pieces--;
 	}
-	life->owner->n_open--;
+	life->owner->now.open--;
 	unlink_life(track, life);
 	life->newer = track->free_lives;
 	track->free_lives = life;
@@ -141,25 +141,26 @@ int life_give_up(struct track *track, struct life *life, enum track_end end)
 	return r;
 }
 
+static inline bool follows(uint64_t moment_ns, uint64_t *last)
+{
+	if (!moment_ns)
+		return true;
+	if (moment_ns < *last)
+		return false;
+	*last = moment_ns;
+	return true;
+}
+
 /* Moments that were seen must follow each other. */
 static bool times_inverted(const struct track_times *times)
 {
-	const uint64_t moments[] = {
-		times->remapped_from_ns, times->remapped_ns, times->queued_ns,
-		times->getrq_ns,	 times->merged_ns,   times->inserted_ns,
-		times->first_issued_ns,	 times->issued_ns,   times->data_completed_ns,
-		times->completed_ns,
-	};
-	uint64_t last = 0;
+	uint64_t last = times->remapped_from_ns;
 
-	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
-		if (!moments[i])
-			continue;
-		if (moments[i] < last)
-			return true;
-		last = moments[i];
-	}
-	return false;
+	return !follows(times->remapped_ns, &last) || !follows(times->queued_ns, &last) ||
+	       !follows(times->getrq_ns, &last) || !follows(times->merged_ns, &last) ||
+	       !follows(times->inserted_ns, &last) || !follows(times->first_issued_ns, &last) ||
+	       !follows(times->issued_ns, &last) || !follows(times->data_completed_ns, &last) ||
+	       !follows(times->completed_ns, &last);
 }
 
 void piece_view(const struct track *track, const struct piece *piece, struct track_io *ret)

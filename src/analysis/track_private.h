@@ -102,12 +102,8 @@ struct device {
 	unsigned n_strays;
 	bool has_issue;
 	uint64_t first_ns;
-	uint64_t n_open;
-	uint64_t n_issued;
-	/* Losses that have begun: the end of the last one. */
-	size_t next_loss;
-	uint64_t lost_to_ns;
-	bool had_loss;
+	struct track_now now;
+	size_t next_loss; /* which has not begun */
 	bool reset_due;
 	UT_hash_handle hh;
 };
@@ -218,7 +214,7 @@ static inline uint64_t place_of(const struct blkbox_event *event)
 /** True if events may have been lost between @from_ns and now. */
 static inline bool is_touched(const struct device *device, uint64_t from_ns)
 {
-	return device->had_loss && device->lost_to_ns >= from_ns;
+	return track_touched(&device->now, from_ns);
 }
 
 #endif

@@ -28,7 +28,7 @@ void request_free(struct track *track, struct device *device, struct request *re
 		request->newer->older = request->older;
 	else
 		device->newest = request->older;
-	device->n_issued--;
+	device->now.issued--;
 	request->newer = track->free_requests;
 	track->free_requests = request;
 }
@@ -228,7 +228,7 @@ int request_issue(struct track *track, struct device *device, const struct merge
 		return -ENOMEM;
 	append_request(device, request);
 	treap_insert(&device->issued[operation], &request->node);
-	device->n_issued++;
+	device->now.issued++;
 	device->has_issue = true;
 	if (operation == OPERATION_PASSTHROUGH)
 		r = gather_passthrough(track, device, item, request);

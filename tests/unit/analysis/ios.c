@@ -345,7 +345,7 @@ Test(ios, the_oldest_makes_room_for_an_issue_on_another_device)
 	for (uint64_t i = 1; i < TRACK_OPEN_MAX - 1; i++)
 		feed(track, BLKBOX_QUEUE, dm, i, 2 + i);
 	feed(track, BLKBOX_ISSUE, sda, 8, TRACK_OPEN_MAX + 2);
-	cr_assert_eq(track_depth(track, 0, sda).issued, 2);
+	cr_assert_eq(track_now(track, 0, sda)->issued, 2);
 	track_destroy(track);
 }
 
