@@ -32,7 +32,7 @@ void recording_close(struct recording *recording)
 {
 	if (!recording)
 		return;
-	merge_destroy(recording->merge);
+	read_ahead_stop(recording->ahead);
 	for (size_t i = 0; i < recording->n_parts; i++)
 		part_deinit(&recording->parts[i]);
 	free(recording->parts);
@@ -191,8 +191,8 @@ int recording_open(char *const *paths, size_t n, struct recording **ret, struct 
 	return 0;
 }
 
-static int add_channel(struct recording *recording, size_t tag, size_t i, uint32_t only_cpu,
-		       uint64_t disorder_ns, struct why *why)
+static int add_channel(struct recording *recording, struct merge *merge, size_t tag, size_t i,
+		       uint32_t only_cpu, uint64_t disorder_ns, struct why *why)
 {
 	struct part *part = &recording->parts[tag];
 	struct merge_channel channel = {
@@ -206,7 +206,7 @@ static int add_channel(struct recording *recording, size_t tag, size_t i, uint32
 
 	if (r < 0)
 		return r;
-	r = merge_adopt(recording->merge, decoder, &channel);
+	r = merge_adopt(merge, decoder, &channel);
 	return r < 0 ? why_set(why, r, "no memory") : 0;
 }
 
@@ -214,54 +214,58 @@ static int add_channel(struct recording *recording, size_t tag, size_t i, uint32
  * A channel that is far out of order as a whole is the buffers of several CPUs one behind the other
  * (blktrace -o -). Each CPU by itself is in order: it becomes a channel of its own.
  */
-static int add_survey(struct recording *recording, size_t tag, size_t i, struct why *why)
+static int add_survey(struct recording *recording, struct merge *merge, size_t tag, size_t i,
+		      struct why *why)
 {
 	const struct survey *s = &recording->parts[tag].surveys[i];
 	int r = 0;
 
 	if (!is_split(s))
-		return add_channel(recording, tag, i, MERGE_ALL_CPUS,
+		return add_channel(recording, merge, tag, i, MERGE_ALL_CPUS,
 				   s->disorder_ns + s->ties_disordered, why);
 	for (size_t c = 0; c < s->n_cpus && r == 0; c++)
-		r = add_channel(recording, tag, i, s->cpus[c].cpu, s->cpus[c].disorder_ns, why);
+		r = add_channel(recording, merge, tag, i, s->cpus[c].cpu, s->cpus[c].disorder_ns,
+				why);
 	return r;
 }
 
-static int start_merge(struct recording *recording, struct why *why)
+static int start_reading(struct recording *recording, struct why *why)
 {
-	int r = merge_create(&recording->merge);
+	_cleanup_(cleanup_merge_destroy) struct merge *merge = NULL;
+	int r = merge_create(&merge);
 
 	if (r < 0)
 		return why_set(why, r, "no memory");
 	for (size_t tag = 0; tag < recording->n_parts; tag++) {
 		for (size_t i = 0; i < recording->parts[tag].n_surveys; i++) {
-			r = add_survey(recording, tag, i, why);
+			r = add_survey(recording, merge, tag, i, why);
 			if (r < 0)
 				return r;
 		}
 	}
-	return 0;
+	r = read_ahead_adopt_start(take_ptr(merge), &recording->ahead);
+	return r < 0 ? why_errno(why, r, "cannot start a thread that reads") : 0;
 }
 
 int recording_next(struct recording *recording, struct merge_item *ret, struct why *why)
 {
 	int r;
 
-	if (!recording->merge) {
-		r = start_merge(recording, why);
+	if (!recording->ahead) {
+		r = start_reading(recording, why);
 		if (r < 0)
 			return r;
 	}
-	r = merge_next(recording->merge, UINT64_MAX, ret, why);
-	if (r == 0)
+	r = read_ahead_next(recording->ahead, ret, why);
+	if (r <= 0)
 		recording_rewind(recording);
 	return r;
 }
 
 void recording_rewind(struct recording *recording)
 {
-	merge_destroy(recording->merge);
-	recording->merge = NULL;
+	read_ahead_stop(recording->ahead);
+	recording->ahead = NULL;
 }
 
 const struct recording_info *recording_info(const struct recording *recording)

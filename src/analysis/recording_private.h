@@ -6,6 +6,7 @@
 #ifndef BLKBOX_ANALYSIS_RECORDING_PRIVATE_H
 #define BLKBOX_ANALYSIS_RECORDING_PRIVATE_H
 
+#include "read_ahead.h"
 #include "recording.h"
 #include "survey.h"
 
@@ -23,7 +24,7 @@ struct part {
 struct recording {
 	struct part *parts;
 	size_t n_parts;
-	struct merge *merge; /* NULL = at the start */
+	struct read_ahead *ahead; /* NULL = at the start */
 	struct recording_info info;
 	struct recording_device *devices;
 	struct index device_places; /* by tag and dev_t */
