@@ -21,7 +21,7 @@ struct channel {
 	struct merge_channel options;
 	struct decoder *decoder;
 	struct reorder *reorder; /* NULL if the channel is in order */
-	uint64_t head_ns; /* the head's time, shifted */
+	uint64_t head_ns;	 /* the head's time, shifted */
 	const struct blkbox_event *head;
 	struct blkbox_event reordered; /* the head, if there is a reorder */
 	enum channel_state state;

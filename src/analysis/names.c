@@ -100,15 +100,15 @@ static void put_in_order(struct person *person)
 	person->disordered = false;
 }
 
-int names_add(struct names *names, uint32_t pid, uint32_t cpu, uint64_t time_ns, const char *comm)
+static int add(struct names *names, uint32_t key, uint64_t time_ns, const char *comm)
 {
-	struct person *person = find_person(names, key_of(pid, cpu));
+	struct person *person = find_person(names, key);
 	struct spell spell = {.from_ns = time_ns, .arrival = names->arrivals++};
 	struct spell *last;
 	struct spell *spells;
 
 	if (!person)
-		person = add_person(names, key_of(pid, cpu));
+		person = add_person(names, key);
 	if (!person)
 		return -ENOMEM;
 	memcpy(spell.comm, comm, strnlen(comm, NAMES_COMM_BYTES));
@@ -128,6 +128,26 @@ int names_add(struct names *names, uint32_t pid, uint32_t cpu, uint64_t time_ns,
 		return -ENOMEM;
 	spells[person->n++] = spell;
 	person->spells = spells;
+	return 0;
+}
+
+int names_add(struct names *names, uint32_t pid, uint32_t cpu, uint64_t time_ns, const char *comm)
+{
+	return add(names, key_of(pid, cpu), time_ns, comm);
+}
+
+int names_add_all(struct names *names, const struct names *from)
+{
+	for (const struct person *person = from->people; person;
+	     person = (const struct person *)person->hh.next) {
+		for (uint32_t i = 0; i < person->n; i++) {
+			int r = add(names, person->pid, person->spells[i].from_ns,
+				    person->spells[i].comm);
+
+			if (r < 0)
+				return r;
+		}
+	}
 	return 0;
 }
 

@@ -33,7 +33,8 @@ struct read_ahead {
 	pthread_cond_t moved; /* one of these: */
 	uint64_t filled, emptied;
 	bool stopping;
-	struct why why; /* of a batch that ends with an error; the reader's when it has that batch */
+	struct why
+		why; /* of a batch that ends with an error; the reader's when it has that batch */
 	struct batch batches[BATCHES];
 };
 

@@ -2,6 +2,7 @@
 #include "recording.h"
 
 #include "clock_align.h"
+#include "crowd.h"
 #include "recording_private.h"
 
 #include <inttypes.h>
@@ -53,27 +54,46 @@ static int open_decoder(struct part *part, size_t channel, struct decoder **ret,
 	return r < 0 ? why_set(why, r, "no memory") : 0;
 }
 
+static int survey_one(void *context, size_t channel, struct why *why)
+{
+	struct part *part = context;
+	const struct input_channel *channels;
+	_cleanup_(cleanup_decoder_destroy) struct decoder *decoder = NULL;
+	int r = open_decoder(part, channel, &decoder, why);
+
+	if (r == 0)
+		r = survey_channel(&part->surveys[channel], decoder, why);
+	input_channels(part->input, &channels);
+	return r < 0 ? why_prefix(why, r, "%s", channels[channel].name) : 0;
+}
+
+/* In the order of channels, whichever was done first. */
+static int collect_names(struct part *part)
+{
+	int r = names_create(&part->names);
+
+	for (size_t i = 0; i < part->n_surveys && r == 0; i++) {
+		r = names_add_all(part->names, part->surveys[i].names);
+		names_destroy(part->surveys[i].names);
+		part->surveys[i].names = NULL;
+	}
+	return r;
+}
+
 static int survey_part(struct part *part, struct why *why)
 {
 	const struct input_channel *channels;
 	size_t n = input_channels(part->input, &channels);
-	int r = names_create(&part->names);
+	int r;
 
-	part->surveys = n ? calloc(n, sizeof(*part->surveys)) : NULL;
-	if (r < 0 || (n && !part->surveys))
+	part->surveys = calloc(n + 1, sizeof(*part->surveys));
+	if (!part->surveys)
 		return why_set(why, -ENOMEM, "no memory");
-	for (size_t i = 0; i < n; i++) {
-		_cleanup_(cleanup_decoder_destroy) struct decoder *decoder = NULL;
-
-		r = open_decoder(part, i, &decoder, why);
-		if (r < 0)
-			return r;
-		part->n_surveys = i + 1;
-		r = survey_channel(&part->surveys[i], decoder, part->names, why);
-		if (r < 0)
-			return why_prefix(why, r, "%s", channels[i].name);
-	}
-	return 0;
+	part->n_surveys = n;
+	r = crowd_work(n, survey_one, part, why);
+	if (r == 0 && collect_names(part) < 0)
+		r = why_set(why, -ENOMEM, "no memory");
+	return r;
 }
 
 static bool is_split(const struct survey *s)

@@ -236,8 +236,7 @@ static int end_plug(struct stats *stats, struct stats_device *device, const stru
 		plugs->no_plug++;
 		return r;
 	}
-	if (r == 0 && event->time_ns >= plug->since_ns &&
-	    is_trusted(stats, device, plug->since_ns))
+	if (r == 0 && event->time_ns >= plug->since_ns && is_trusted(stats, device, plug->since_ns))
 		r = histogram_add(&plugs->plugged_ns, event->time_ns - plug->since_ns);
 	HASH_DEL(stats->plugs, plug);
 	free(plug);

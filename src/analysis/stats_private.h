@@ -76,7 +76,7 @@ struct stats {
 	const struct recording *recording;
 	struct track *track;
 	struct stats_result result;
-	struct gaps *gaps; /* by places of result.devices */
+	struct gaps *gaps;		  /* by places of result.devices */
 	struct stats_device *last_device; /* NULL = none so far */
 	struct group_set sizes, processes, cgroups, cpus;
 	struct kind *kinds;

@@ -74,7 +74,7 @@ static int add_anchor(struct survey *s, const struct blkbox_event *event)
 	return 0;
 }
 
-static int add_note(struct survey *s, const struct blkbox_event *event, struct names *names)
+static int add_note(struct survey *s, const struct blkbox_event *event)
 {
 	char comm[17];
 
@@ -83,7 +83,7 @@ static int add_note(struct survey *s, const struct blkbox_event *event, struct n
 	if (event->action != BLKBOX_NOTE_PROCESS)
 		return 0;
 	wire_pdu_comm(event, comm);
-	return names_add(names, event->pid, event->cpu, event->time_ns, comm);
+	return names_add(s->names, event->pid, event->cpu, event->time_ns, comm);
 }
 
 static void follow_time(struct survey *s, struct survey_cpu *cpu, const struct blkbox_event *event)
@@ -122,7 +122,7 @@ static void follow_event_time(struct survey *s, struct survey_cpu *cpu, uint64_t
 	}
 }
 
-static int add_event(struct survey *s, const struct blkbox_event *event, struct names *names)
+static int add_event(struct survey *s, const struct blkbox_event *event)
 {
 	struct survey_device *device;
 	struct survey_cpu *cpu;
@@ -138,24 +138,23 @@ static int add_event(struct survey *s, const struct blkbox_event *event, struct 
 	s->unknown_actions += !action_letters(event);
 	if (blkbox_event_is_note(event)) {
 		device->notes++;
-		return add_note(s, event, names);
+		return add_note(s, event);
 	}
 	device->events++;
 	return sequence_add(s->sequence, 0, event);
 }
 
-int survey_channel(struct survey *survey, struct decoder *decoder, struct names *names,
-		   struct why *why)
+int survey_channel(struct survey *survey, struct decoder *decoder, struct why *why)
 {
 	struct blkbox_event events[DECODED_AT_ONCE];
 	int n, r = 0;
 
 	*survey = (struct survey){.first_event_ns = UINT64_MAX, .first_ns = UINT64_MAX};
-	if (sequence_create(&survey->sequence) < 0)
+	if (sequence_create(&survey->sequence) < 0 || names_create(&survey->names) < 0)
 		return why_set(why, -ENOMEM, "no memory");
 	while ((n = decoder_next_events(decoder, DECODED_AT_ONCE, events, why)) > 0) {
 		for (int i = 0; i < n && r == 0; i++)
-			r = add_event(survey, &events[i], names);
+			r = add_event(survey, &events[i]);
 		if (r == -E2BIG)
 			return why_set(why, r,
 				       "its records name more than %d devices or CPUs: these are "
@@ -171,6 +170,7 @@ int survey_channel(struct survey *survey, struct decoder *decoder, struct names 
 void survey_deinit(struct survey *survey)
 {
 	sequence_destroy(survey->sequence);
+	names_destroy(survey->names);
 	index_deinit(&survey->cpu_places);
 	index_deinit(&survey->device_places);
 	free(survey->cpus);

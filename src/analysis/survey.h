@@ -50,6 +50,7 @@ struct survey_cpu {
 
 struct survey {
 	struct decoder_health health;
+	struct names *names;	   /* that were told */
 	struct sequence *sequence; /* in the order of the channel */
 	uint64_t first_event_ns;   /* the least, without notes; UINT64_MAX if there is none */
 	uint64_t last_event_ns;	   /* the greatest of those */
@@ -71,12 +72,10 @@ struct survey {
 };
 
 /**
- * Walks @decoder to its end. Names go into @names. -E2BIG: more than SURVEY_NUMBERS_MAX devices or
- * CPUs.
+ * Walks @decoder to its end. -E2BIG: more than SURVEY_NUMBERS_MAX devices or CPUs.
  * On failure @survey still has to be deinitialised.
  */
-int survey_channel(struct survey *survey, struct decoder *decoder, struct names *names,
-		   struct why *why);
+int survey_channel(struct survey *survey, struct decoder *decoder, struct why *why);
 void survey_deinit(struct survey *survey);
 
 #endif

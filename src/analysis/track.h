@@ -93,9 +93,9 @@ struct track_io {
 	uint32_t pieces; /* of an I/O: in how many requests; of a request: how many it has */
 	uint32_t requeues;
 	int16_t error;
-	bool bio_based;	  /* completed as a bio, not as a request */
-	bool touched;	  /* events were lost at some time of its life: its times may be wrong */
-	bool inverted;	  /* its times are not in order: clocks of CPUs differ */
+	bool bio_based; /* completed as a bio, not as a request */
+	bool touched;	/* events were lost at some time of its life: its times may be wrong */
+	bool inverted;	/* its times are not in order: clocks of CPUs differ */
 	/* The consumer's: what it sets in queued() or piece() is there in all that is told of the
 	 * I/O and its pieces later on. 0 = not set. */
 	uint64_t mark;
