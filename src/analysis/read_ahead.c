@@ -7,8 +7,9 @@
 #include <string.h>
 
 enum {
-	BATCHES = 4,
-	BATCH_EVENTS = 512,
+	BATCHES = 16,
+	BATCH_EVENTS = 256,
+	WAKE_AT = BATCHES / 2, /* who waits for room waits for much: waking is dear */
 	PDU_MAX = UINT16_MAX,
 	BATCH_PDU_BYTES = PDU_MAX + (64 << 10),
 };
@@ -32,6 +33,7 @@ struct read_ahead {
 	pthread_mutex_t lock;
 	pthread_cond_t moved; /* one of these: */
 	uint64_t filled, emptied;
+	bool is_full; /* until WAKE_AT of them are left */
 	bool stopping;
 	struct why
 		why; /* of a batch that ends with an error; the reader's when it has that batch */
@@ -43,7 +45,9 @@ static struct batch *wait_free(struct read_ahead *ahead)
 {
 	LOCKED(&ahead->lock);
 
-	while (!ahead->stopping && ahead->filled - ahead->emptied == BATCHES)
+	if (ahead->filled - ahead->emptied == BATCHES)
+		ahead->is_full = true;
+	while (!ahead->stopping && ahead->is_full)
 		pthread_cond_wait(&ahead->moved, &ahead->lock);
 	return ahead->stopping ? NULL : &ahead->batches[ahead->filled % BATCHES];
 }
@@ -52,8 +56,9 @@ static void hand_over(struct read_ahead *ahead)
 {
 	LOCKED(&ahead->lock);
 
-	ahead->filled++;
-	pthread_cond_signal(&ahead->moved);
+	/* It waits for the first one only. */
+	if (ahead->filled++ == ahead->emptied)
+		pthread_cond_signal(&ahead->moved);
 }
 
 /* A payload is valid until the merge's next event only. */
@@ -152,8 +157,10 @@ static struct batch *wait_filled(struct read_ahead *ahead)
 {
 	LOCKED(&ahead->lock);
 
-	if (ahead->current) {
+	if (ahead->current)
 		ahead->emptied++;
+	if (ahead->is_full && ahead->filled - ahead->emptied <= WAKE_AT) {
+		ahead->is_full = false;
 		pthread_cond_signal(&ahead->moved);
 	}
 	while (ahead->filled == ahead->emptied)
