@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures blkbox beside blkparse and btt on recordings that are made long by repeating a short one.
 
-bench.py BLKBOX MULTIPLY [--events N] [--runs N] [--json] [PART...]
+bench.py BLKBOX MULTIPLY [--events N] [--runs N] [--stall-reference SCRIPT] [--json] [PART...]
 
 Runs of ours and theirs take turns; what is told is the median of the wall time. Absolute figures are the machine's
 of this moment: compare ratios. Of what is read, all is in the page cache before.
@@ -116,6 +116,26 @@ def part_growth(directory, events):
                 os.unlink(os.path.join(directory, name))
 
 
+def part_stall(directory, _):
+    """The sampler beside another one with the same columns, if there is one."""
+    found = os.path.join(directory, "stall.json")
+    command = [sys.executable, os.path.join(HERE, "stall"), "--json", found, blkbox]
+    reference = arguments.stall_reference
+    subprocess.run(command + (["--reference", reference] if reference else []), stdout=sys.stderr)
+    with open(found) as file:
+        told = json.load(file)
+    cost = {(one["who"], one["hz"]): 1000 * one["sample"] for one in told["seconds"]}
+    theirs = cost.get(("theirs", 10))
+    for hz, mark in (10, 0.1), (100, 0.2):
+        ours = cost["ours", hz]
+        ratio = ours / theirs if theirs else None
+        row(f"a sample of 270 processes at {hz} Hz, beside the reference's at 10 Hz", round(ours, 3),
+            theirs and round(theirs, 3), "CPU ms", f"at most {mark}", ratio, ratio is not None and ratio <= mark,
+            "" if theirs else "ours alone: --stall-reference SCRIPT compares")
+    if theirs:
+        row("the same numbers within one tick", told["same"], None, "", "yes", None, told["same"])
+
+
 PARTS = {name[5:]: part for name, part in globals().items() if name.startswith("part_")}
 
 
@@ -135,9 +155,12 @@ parser.add_argument("blkbox")
 parser.add_argument("multiply")
 parser.add_argument("--events", type=int, default=20000000, help="about so many (default: 20000000)")
 parser.add_argument("--runs", type=int, default=3, help="of which the median is told (default: 3)")
+parser.add_argument("--stall-reference", metavar="SCRIPT", default=os.environ.get("STALL_REFERENCE"),
+                    help="the script that part stall compares with (default: $STALL_REFERENCE)")
 parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
 parser.add_argument("parts", nargs="*", metavar="PART", help=" ".join(PARTS))
-arguments = parser.parse_args()
+# PART may stand behind options.
+arguments = parser.parse_intermixed_args()
 if unknown := set(arguments.parts) - set(PARTS):
     parser.error(f"there is no part {unknown.pop()}; there are {', '.join(PARTS)}")
 if arguments.events < 1803 or arguments.runs < 1:
@@ -145,7 +168,8 @@ if arguments.events < 1803 or arguments.runs < 1:
 blkbox, multiplier = os.path.abspath(arguments.blkbox), os.path.abspath(arguments.multiply)
 with tempfile.TemporaryDirectory(prefix="blkbox-bench-") as place:
     made = 0
-    for output in "set", "log.blkbox", "raw:raw.blkbox":
+    # The sampler needs none of them.
+    for output in ("set", "log.blkbox", "raw:raw.blkbox") if set(arguments.parts or PARTS) - {"stall"} else ():
         kind, _, name = output.rpartition(":")
         made = multiply(arguments.events // 1803, 1, (kind + ":" if kind else "") + os.path.join(place, name))
     for part in arguments.parts or PARTS:
@@ -154,5 +178,5 @@ machine = {"cpus": os.cpu_count(), "kernel": platform.release(), "events": made,
 if arguments.json:
     print(json.dumps({"machine": machine, "rows": rows}, indent=1))
 else:
-    print(f"{made} events, {machine['cpus']} CPUs, Linux {machine['kernel']}, medians of {machine['runs']} runs\n")
+    print((f"{made} events, " if made else "") + f"{machine['cpus']} CPUs, Linux {machine['kernel']}, medians of {machine['runs']} runs\n")
     print_table()
