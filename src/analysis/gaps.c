@@ -61,8 +61,7 @@ int gaps_event(struct gaps *gaps, size_t place, const struct merge_item *item, s
 	struct cpu_sequence *cpu, before;
 	int32_t step;
 
-	if (event->protocol != 2 || event->cpu >= CPUS_MAX || place >= gaps->n_devices ||
-	    blkbox_event_is_note(event))
+	if (event->cpu >= CPUS_MAX || place >= gaps->n_devices || blkbox_event_is_note(event))
 		return 0;
 	if (make_room(&gaps->devices[place], event->cpu + 1) < 0)
 		return -ENOMEM;

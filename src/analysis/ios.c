@@ -127,10 +127,8 @@ int ios_event(struct ios *ios, const struct merge_item *item)
 	struct gap gap;
 	int r = gaps_event(ios->gaps, place, item, &gap);
 
-	/* A loss that is dated better is known already. */
-	if (r > 0 && gap.missing > 0 &&
-	    !track_touched(track_now(ios->track, item->tag, item->event.device), gap.since_ns))
-		r = track_gap(ios->track, item);
+	if (r > 0 && gap.missing > 0)
+		r = track_gap(ios->track, item, gap.since_ns);
 	return r < 0 ? r : track_event(ios->track, item);
 }
 

@@ -19,6 +19,44 @@ static void set_span(struct stats *stats)
 		result->to_ns = result->from_ns;
 }
 
+static int told_create(struct stats *stats)
+{
+	struct stats_result *result = &stats->result;
+	size_t slowest = stats->options.slowest, failed = stats->options.failed;
+
+	/* Twice as many: parts on devices below leave those lists at the end. */
+	if (stats_ios_init(&result->slowest, slowest) < 0 ||
+	    stats_ios_init(&stats->parts, slowest) < 0 ||
+	    stats_ios_init(&result->failed, 2 * failed) < 0 ||
+	    stats_ios_init(&result->unfinished, 2 * failed) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+static void told_destroy(struct stats *stats)
+{
+	stats_ios_deinit(&stats->result.slowest);
+	stats_ios_deinit(&stats->parts);
+	stats_ios_deinit(&stats->result.failed);
+	stats_ios_deinit(&stats->result.unfinished);
+}
+
+static void told_finish(struct stats *stats)
+{
+	struct stats_result *result = &stats->result;
+
+	/* If the device above was recorded without completions, nothing else tells of them. */
+	for (size_t i = 0; i < stats->parts.n; i++) {
+		const struct stats_device *above = told_above(stats, &stats->parts.items[i].io);
+
+		if (above && !above->has_completion)
+			stats_ios_add_longest(&result->slowest, &stats->parts.items[i]);
+	}
+	stats_ios_join(&result->slowest, &stats->parts);
+	stats_ios_fold(&result->failed, stats->options.failed);
+	stats_ios_fold(&result->unfinished, stats->options.failed);
+}
+
 static int fill(struct stats *stats)
 {
 	const struct recording_loss *losses;
@@ -29,9 +67,10 @@ static int fill(struct stats *stats)
 		r = track_set_losses(stats->track, losses, n);
 	if (r == 0)
 		r = devices_create(stats);
-	stats->result.slowest = calloc(stats->options.slowest + 1, sizeof(struct stats_slow));
+	if (r == 0)
+		r = told_create(stats);
 	stats->kinds = calloc(KINDS, sizeof(*stats->kinds));
-	return r == 0 && (!stats->result.slowest || !stats->kinds) ? -ENOMEM : r;
+	return r == 0 && !stats->kinds ? -ENOMEM : r;
 }
 
 int stats_create(const struct stats_options *options, const struct recording *recording,
@@ -44,8 +83,10 @@ int stats_create(const struct stats_options *options, const struct recording *re
 	stats->options = *options;
 	if (options->filter && !filter_is_set(options->filter))
 		stats->options.filter = NULL;
-	if (stats->options.slowest > STATS_SLOWEST_MAX)
-		stats->options.slowest = STATS_SLOWEST_MAX;
+	if (stats->options.slowest > STATS_IOS_MAX)
+		stats->options.slowest = STATS_IOS_MAX;
+	if (stats->options.failed > STATS_IOS_MAX)
+		stats->options.failed = STATS_IOS_MAX;
 	stats->recording = recording;
 	stats->sizes.view = &stats->result.sizes;
 	stats->processes.view = &stats->result.processes;
@@ -75,7 +116,7 @@ void stats_destroy(struct stats *stats)
 		HASH_DEL(stats->plugs, plug);
 		free(plug);
 	}
-	free(stats->result.slowest);
+	told_destroy(stats);
 	free(stats->kinds);
 	free(stats);
 }
@@ -94,11 +135,14 @@ int stats_event(struct stats *stats, const struct merge_item *item)
 		return 0;
 	stats->result.events++;
 	stats->result.late_events += item->late;
+	if (event->time_ns > stats->now_ns)
+		stats->now_ns = event->time_ns;
 	device->events++;
 	device->has_queue |= event->action == BLKBOX_QUEUE;
 	if (event->action == BLKBOX_ISSUE && !device->has_issue)
 		device_has_requests(device);
 	device->has_completion |= blkbox_event_is_completion(event);
+	device->impossible += !track_has_possible_place(event);
 	r = device_sequence(stats, device, item);
 	if (r == 0)
 		r = track_event(stats->track, item);
@@ -131,6 +175,7 @@ int stats_finish(struct stats *stats)
 		device_account_end(stats, &result->devices[i]);
 	r = track_finish(stats->track);
 	plugs_finish(stats);
+	told_finish(stats);
 	for (size_t i = 0; i < result->n_devices && r == 0; i++)
 		r = sum_up(&result->devices[i]);
 	return r;

@@ -13,8 +13,7 @@
 
 #include "filter.h"
 #include "histogram.h"
-#include "owner.h"
-#include "track.h"
+#include "stats_ios.h"
 
 /**
  * Latencies, as btt calls them. Q queue, A remap (Q is then that on the device above), G request
@@ -66,7 +65,7 @@ enum {
 	STATS_SERIES_MAX = 16,	 /* devices with time series; further ones have none */
 	STATS_GROUPS_MAX = 1024, /* of a kind; what is more goes into one that is `others` */
 	STATS_SIZES = 14,
-	STATS_SLOWEST_MAX = 1000,
+	STATS_IOS_MAX = 1000,
 };
 
 /** Figures of one class of I/Os. */
@@ -83,6 +82,7 @@ struct stats_group {
 
 	uint64_t queued, queued_bytes;
 	uint64_t ios, bytes;	       /* completed, without an error */
+	uint64_t data_bytes;	       /* of bytes: reads' and writes', which were transferred */
 	uint64_t errors, error_bytes;  /* completed with one */
 	uint64_t issued, issued_bytes; /* requests, first issues */
 	uint64_t requeues;
@@ -154,7 +154,8 @@ enum {
 
 /** One span of time. I/Os count where they complete. */
 struct stats_bucket {
-	uint64_t ios[SERIES_KINDS], bytes[SERIES_KINDS];
+	uint64_t ios[SERIES_KINDS], bytes[SERIES_KINDS]; /* without an error */
+	uint64_t errors;
 	uint64_t queued;
 	uint64_t q2c_n, q2c_sum_ns, q2c_max_ns;
 	uint64_t d2c_n, d2c_sum_ns, d2c_max_ns;
@@ -181,7 +182,8 @@ void stats_bucket_add(struct stats_bucket *to, const struct stats_bucket *from);
 
 struct stats_device {
 	uint32_t tag, device;
-	const char *name;				 /* the recording's */
+	const char *name; /* the recording's */
+	uint8_t protocol;
 	const struct track_now *now;			 /* NULL = no event so far */
 	struct stats_group *operations[OPERATION_COUNT]; /* NULL = none */
 	struct stats_group all; /* all of them, without passthrough; Q2Q is of the device */
@@ -191,19 +193,12 @@ struct stats_device {
 	struct stats_series series; /* n = 0: too many devices, or nothing in the span */
 	uint64_t from_ns, to_ns;    /* when it was watched: of the span of all figures */
 	uint64_t events;
-	uint64_t dropped, loss_windows;		   /* of this device, or of all of its input */
-	uint64_t lost_ns;			   /* time in loss windows */
-	uint64_t gaps, gap_events;		   /* by sequence numbers, where they tell */
+	uint64_t dropped, loss_windows; /* of this device, or of all of its input */
+	uint64_t lost_ns;		/* time in loss windows */
+	uint64_t gaps, gap_events;	/* by sequence numbers */
+	uint64_t impossible; /* events left out: no device has the sector that they name */
 	bool has_queue, has_issue, has_completion; /* such events were recorded at all */
 	bool bio_based;
-};
-
-/** A slow I/O. */
-struct stats_slow {
-	struct track_io io;
-	uint64_t latency_ns; /* Q2C; D2C if it was not seen queued */
-	enum owner_kind owner;
-	char comm[NAMES_COMM_BYTES + 1];
 };
 
 struct stats_result {
@@ -215,15 +210,17 @@ struct stats_result {
 	struct stats_groups sizes; /* by operation and size */
 	struct stats_groups processes;
 	struct stats_groups cgroups;
-	struct stats_groups cpus;   /* that queued */
-	struct stats_slow *slowest; /* the slowest first */
-	size_t n_slowest;
+	struct stats_groups cpus;    /* that queued */
+	struct stats_ios slowest;    /* completed without an error; the slowest first */
+	struct stats_ios failed;     /* the first ones */
+	struct stats_ios unfinished; /* no loss tells why; those that were open longest first */
 	bool with_losses;
 };
 
 struct stats_options {
 	const struct filter *filter; /* resolved; NULL = all. Borrowed. */
-	size_t slowest;		     /* how many; at most STATS_SLOWEST_MAX */
+	size_t slowest;		     /* how many; at most STATS_IOS_MAX */
+	size_t failed;		     /* how many, and how many that did not complete; the same */
 	bool with_losses;	     /* latencies of I/Os that losses touch, too */
 };
 

@@ -55,6 +55,7 @@ int devices_create(struct stats *stats)
 		device->tag = devices[i].tag;
 		device->device = devices[i].device;
 		device->name = devices[i].name;
+		device->protocol = devices[i].protocol;
 		device->all.tag = device->tag;
 		device->all.device = device->device;
 		count_losses(stats, device);
@@ -273,9 +274,6 @@ int device_sequence(struct stats *stats, struct stats_device *device, const stru
 	struct gap gap;
 	int r;
 
-	/* Only there do they tell; saves the call. */
-	if (item->event.protocol != 2)
-		return 0;
 	r = gaps_event(stats->gaps, (size_t)(device - stats->result.devices), item, &gap);
 	if (r <= 0)
 		return r;
@@ -286,8 +284,5 @@ int device_sequence(struct stats *stats, struct stats_device *device, const stru
 	}
 	device->gaps++;
 	device->gap_events += (uint64_t)gap.missing;
-	/* A loss that is dated better is known already. */
-	if (track_touched(device->now, gap.since_ns))
-		return 0;
-	return track_gap(stats->track, item);
+	return track_gap(stats->track, item, gap.since_ns);
 }

@@ -275,6 +275,7 @@ int stats_group_add(struct stats_group *to, const struct stats_group *from)
 	to->queued_bytes += from->queued_bytes;
 	to->ios += from->ios;
 	to->bytes += from->bytes;
+	to->data_bytes += from->data_bytes;
 	to->errors += from->errors;
 	to->error_bytes += from->error_bytes;
 	to->issued += from->issued;

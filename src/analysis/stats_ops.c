@@ -245,26 +245,67 @@ static void add_share(struct stats_group *group, const struct track_times *t)
 	share[SHARE_D2C] += data_ns - t->issued_ns;
 }
 
-static int add_slow(struct stats *stats, const struct track_io *io, uint64_t latency_ns)
+/* Devices that were traced together can be in inputs of their own. */
+static const struct stats_device *device_above(const struct stats *stats, const struct track_io *io,
+					       unsigned level)
 {
-	struct stats_result *result = &stats->result;
-	struct stats_slow *slowest = result->slowest;
-	size_t at = result->n_slowest, room = stats->options.slowest;
+	const struct stats_device *found = NULL;
+
+	for (size_t i = 0; i < stats->result.n_devices; i++) {
+		const struct stats_device *device = &stats->result.devices[i];
+
+		if (device->device == io->levels[level].device &&
+		    (!found || device->tag == io->tag))
+			found = device;
+	}
+	return found;
+}
+
+static struct stats_io told(const struct stats *stats, const struct track_io *io, uint64_t end_ns)
+{
+	uint64_t begin_ns = begin_of(io) ? begin_of(io) : end_ns;
+	struct stats_io told = {.io = *io, .latency_ns = end_ns > begin_ns ? end_ns - begin_ns : 0};
 	const char *comm;
 
-	if (!room || (at == room && latency_ns <= slowest[at - 1].latency_ns))
-		return 0;
-	if (at == room)
-		at--;
-	else
-		result->n_slowest++;
-	for (; at && slowest[at - 1].latency_ns < latency_ns; at--)
-		slowest[at] = slowest[at - 1];
-	slowest[at] = (struct stats_slow){.io = *io, .latency_ns = latency_ns};
-	slowest[at].owner = owner_of(stats, io, &comm);
+	told.owner = owner_of(stats, io, &comm);
 	if (comm)
-		memcpy(slowest[at].comm, comm, strnlen(comm, NAMES_COMM_BYTES));
-	return 0;
+		memcpy(told.comm, comm, strnlen(comm, NAMES_COMM_BYTES));
+	return told;
+}
+
+const struct stats_device *told_above(const struct stats *stats, const struct track_io *io)
+{
+	for (unsigned i = 0; io->times.remapped_from_ns && i < io->n_levels; i++) {
+		const struct stats_device *device = device_above(stats, io, i);
+		struct track_io above = *io;
+
+		if (!device)
+			continue;
+		above.tag = device->tag;
+		above.device = device->device;
+		above.sector = io->levels[i].sector;
+		above.times.queued_ns = io->times.remapped_from_ns;
+		return passes(stats, &above) ? device : NULL;
+	}
+	return NULL;
+}
+
+static void add_slow(struct stats *stats, const struct track_io *io, uint64_t latency_ns)
+{
+	struct stats_ios *ios = told_above(stats, io) ? &stats->parts : &stats->result.slowest;
+	struct stats_io item;
+
+	if (ios->n == ios->room && (!ios->n || latency_ns <= ios->items[ios->n - 1].latency_ns))
+		return;
+	item = told(stats, io, io->times.completed_ns);
+	stats_ios_add_longest(ios, &item);
+}
+
+/* Discards and zeroes have a size, but no data goes to the device. */
+static bool moves_data(const struct track_io *io)
+{
+	return io->operation == OPERATION_READ || io->operation == OPERATION_WRITE ||
+	       io->operation == OPERATION_ZONE_APPEND;
 }
 
 static void count_io(struct stats_group *group, const struct track_io *io)
@@ -277,6 +318,7 @@ static void count_io(struct stats_group *group, const struct track_io *io)
 	} else {
 		group->ios++;
 		group->bytes += io->bytes;
+		group->data_bytes += moves_data(io) ? io->bytes : 0;
 	}
 	group->no_queue += !io->times.queued_ns;
 	group->no_issue += !io->times.issued_ns && !io->bio_based && io->bytes;
@@ -303,7 +345,9 @@ static int measure_io(struct stats *stats, const struct track_io *io, struct gro
 	if (t->queued_ns)
 		series_latency(&device_of(stats, io->tag, io->device)->series, 0, t->completed_ns,
 			       t->completed_ns - t->queued_ns);
-	return begin_ns ? add_slow(stats, io, t->completed_ns - begin_ns) : 0;
+	if (begin_ns)
+		add_slow(stats, io, t->completed_ns - begin_ns);
+	return 0;
 }
 
 static int io(void *context, const struct track_io *io)
@@ -318,21 +362,33 @@ static int io(void *context, const struct track_io *io)
 	for (size_t i = 0; i < list.n; i++)
 		count_io(list.groups[i], io);
 	device->bio_based |= io->bio_based;
-	if (!io->error && io->operation != OPERATION_PASSTHROUGH)
+	if (io->error && stats->result.failed.n < stats->result.failed.room) {
+		const struct stats_io item = told(stats, io, io->times.completed_ns);
+
+		stats_ios_add_first(&stats->result.failed, &item);
+	}
+	if (io->operation != OPERATION_PASSTHROUGH)
 		series_io(&device->series, io);
 	return is_measured(stats, io) ? measure_io(stats, io, &list) : 0;
 }
 
 static int ended(void *context, const struct track_io *io, enum track_end end)
 {
+	struct stats *stats = context;
 	struct group_list list;
-	int r = find_groups(context, io, &list);
+	int r = find_groups(stats, io, &list);
 
 	for (size_t i = 0; i < list.n; i++) {
 		list.groups[i]->ended[end]++;
 		list.groups[i]->ended_bytes[end] += io->bytes - io->done_bytes;
 		list.groups[i]->partial += io->done_bytes != 0;
 		list.groups[i]->no_queue += !io->times.queued_ns;
+	}
+	if (list.n && end != TRACK_END_LOSS) {
+		struct stats_io item = told(stats, io, stats->now_ns);
+
+		item.end = end;
+		stats_ios_add_longest(&stats->result.unfinished, &item);
 	}
 	return r;
 }

@@ -81,6 +81,8 @@ struct stats {
 	struct group_set sizes, processes, cgroups, cpus;
 	struct kind *kinds;
 	struct plug *plugs;
+	struct stats_ios parts; /* the slowest of those that are told as another device's */
+	uint64_t now_ns;
 };
 
 enum {
@@ -138,6 +140,11 @@ void series_depth(struct stats_series *series, uint64_t from_ns, uint64_t to_ns,
 /* stats_ops.c */
 
 extern const struct track_ops stats_track_ops;
+/**
+ * The device above on which it was queued, and as whose I/O it is told; NULL: as its own, also if
+ * that device is filtered out.
+ */
+const struct stats_device *told_above(const struct stats *stats, const struct track_io *io);
 
 /** True if a span from @from_ns to now on the device is without losses, or all are wanted. */
 static inline bool is_trusted(const struct stats *stats, const struct stats_device *device,

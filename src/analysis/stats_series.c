@@ -59,6 +59,7 @@ void stats_bucket_add(struct stats_bucket *to, const struct stats_bucket *from)
 		to->ios[kind] += from->ios[kind];
 		to->bytes[kind] += from->bytes[kind];
 	}
+	to->errors += from->errors;
 	to->queued += from->queued;
 	to->q2c_n += from->q2c_n;
 	to->q2c_sum_ns += from->q2c_sum_ns;
@@ -156,6 +157,10 @@ void series_io(struct stats_series *series, const struct track_io *io)
 
 	if (i < 0)
 		return;
+	if (io->error) {
+		series->buckets[i].errors++;
+		return;
+	}
 	series->buckets[i].ios[kind]++;
 	series->buckets[i].bytes[kind] += io->bytes;
 	/* A broken record may name a sector that no disk has. */

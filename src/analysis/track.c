@@ -143,12 +143,14 @@ static int follow_losses(struct track *track, struct device *device, uint64_t no
 	return give_up_device(track, device, TRACK_END_LOSS);
 }
 
-int track_gap(struct track *track, const struct merge_item *item)
+int track_gap(struct track *track, const struct merge_item *item, uint64_t since_ns)
 {
 	struct device *device = track_device(track, item->tag, item->event.device);
 
 	if (!device)
 		return -ENOMEM;
+	if (track_touched(&device->now, since_ns))
+		return 0;
 	device->now.had_loss = true;
 	if (item->event.time_ns > device->now.lost_to_ns)
 		device->now.lost_to_ns = item->event.time_ns;
@@ -204,7 +206,7 @@ static int dispatch(struct track *track, struct device *device, const struct mer
 }
 
 /* Damaged records name places that no device has: 64 bits of bytes end before them. */
-static bool has_possible_place(const struct blkbox_event *event)
+bool track_has_possible_place(const struct blkbox_event *event)
 {
 	return !event->bytes || (event->categories & BLKBOX_CAT_PC) ||
 	       event->sector < (UINT64_MAX >> 9) - event->bytes / 512;
@@ -230,7 +232,7 @@ int track_event(struct track *track, const struct merge_item *item)
 {
 	struct merge_item first;
 
-	if (blkbox_event_is_note(&item->event) || !has_possible_place(&item->event))
+	if (blkbox_event_is_note(&item->event) || !track_has_possible_place(&item->event))
 		return 0;
 	if (item->event.time_ns)
 		return follow(track, item);

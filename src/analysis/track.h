@@ -86,8 +86,9 @@ struct track_io {
 	uint32_t categories; /* of the first event of it */
 	enum operation operation;
 	struct track_owner owner;
-	/* Of an I/O: those of the piece that completed last. Of a request, up to its issue: those
-	 * of the bio that it was made for. */
+	/* Of an I/O: those of the piece that completed last; if it did not complete, those of the
+	 * piece that came furthest. Of a request, up to its issue: those of the bio that it was
+	 * made for. */
 	struct track_times times;
 	enum track_merge merge;
 	uint32_t pieces; /* of an I/O: in how many requests; of a request: how many it has */
@@ -145,8 +146,17 @@ DEFINE_CLEANUP(struct track, track_destroy);
 
 /** In which times events were lost. Before the first event. */
 int track_set_losses(struct track *track, const struct recording_loss *losses, size_t n);
-/** Events of its device were lost before @item: what is open is over. */
-int track_gap(struct track *track, const struct merge_item *item);
+/**
+ * Events of its device were lost between @since_ns and @item: what is open is over. Nothing is done
+ * where a loss is known that is dated better.
+ */
+int track_gap(struct track *track, const struct merge_item *item, uint64_t since_ns);
+
+/**
+ * False: no device has the sector that it names; a damaged record does. Such events are not
+ * followed.
+ */
+bool track_has_possible_place(const struct blkbox_event *event);
 
 /** The next event, in order of time. -ENOMEM, or what a callback returned. */
 int track_event(struct track *track, const struct merge_item *item);

@@ -120,8 +120,31 @@ static int tell_io(struct track *track, const struct life *life)
 	return track->ops->io ? track->ops->io(track->context, &life->io) : 0;
 }
 
+/* As far as it came: of what is open of it, what came furthest. */
+static struct track_io unfinished_view(const struct life *life)
+{
+	struct track_io io = life->io;
+	const struct piece *furthest = NULL;
+
+	for (const struct piece *piece = life->pieces; piece; piece = piece->next_of_life) {
+		if (piece->state != PIECE_DONE && (!furthest || furthest->state == PIECE_QUEUED))
+			furthest = piece;
+	}
+	if (furthest) {
+		uint64_t first_completed_ns = io.times.first_completed_ns;
+
+		io.times = furthest->times;
+		io.times.first_completed_ns = first_completed_ns;
+		io.requeues = furthest->requeues;
+		io.merge = furthest->merge;
+	}
+	io.touched |= is_touched(life->owner, life->begin_ns);
+	return io;
+}
+
 int life_give_up(struct track *track, struct life *life, enum track_end end)
 {
+	const struct track_io io = unfinished_view(life);
 	struct device *device = life->owner;
 	int r = 0;
 
@@ -136,7 +159,7 @@ int life_give_up(struct track *track, struct life *life, enum track_end end)
 			r = request_give_up(track, device, request, end);
 	}
 	if (r == 0 && track->ops->ended)
-		r = track->ops->ended(track->context, &life->io, end);
+		r = track->ops->ended(track->context, &io, end);
 	life_drop(track, life);
 	return r;
 }

@@ -20,31 +20,32 @@ enum {
 	KEY_TO,
 };
 
-static const struct argp_option options[] = {
-	{NULL, 0, NULL, 0, "Which events (lists are separated by commas):", 10},
-	{"act-mask", 'a', "CATEGORY", 0, "Only events of these categories, as blktrace calls them",
-	 10},
-	{"set-mask", 'A', "HEX", 0, "The same as a hexadecimal mask", 10},
-	{"device", KEY_DEVICE, "DEVICE", 0, "Of these devices: sda, or 8:0", 10},
-	{"cpu", KEY_CPU, "CPU", 0, "Of these CPUs: 0,4-7", 10},
-	{"pid", KEY_PID, "PID", 0, "Of these threads", 10},
-	{"process", KEY_PROCESS, "NAME", 0, "Of processes of these names; * and ? as in a shell",
-	 10},
-	{"action", KEY_ACTION, "ACTION", 0, "Of these actions: Q,D,C or queue,issue,complete", 10},
-	{"operation", KEY_OPERATION, "OP", 0,
-	 "Of these operations: read, write, discard, flush, passthrough, write-zeroes, "
-	 "zone-append, zone-reset ...",
-	 10},
-	{"sectors", KEY_SECTORS, "A-B", 0, "That touch sectors A to B", 10},
-	{"size", KEY_SIZE, "A-B", 0, "Of A to B bytes; with k, M, G; A- and -B too", 10},
-	{"from", KEY_FROM, "TIME", 0,
-	 "Not before TIME: seconds from the start, or 2026-11-30T15:48:36Z", 10},
-	{"to", KEY_TO, "TIME", 0, "Not after TIME", 10},
-	{"no-msgs", 'M', NULL, 0, "No messages (notes of I/O schedulers may be most of a trace)",
-	 10},
-	{"stopwatch", 'w', "[FROM:]TO", 0, "From and to in seconds, as in blkparse", 10},
-	{0},
-};
+/* clang-format off */
+/* @action_flags: hidden where whole I/Os are asked for. */
+#define FILTER_OPTIONS(action_flags) \
+	{NULL, 0, NULL, 0, "Which events (lists are separated by commas):", 10}, \
+	{"act-mask", 'a', "CATEGORY", 0, "Only events of these categories, as blktrace calls them", 10}, \
+	{"set-mask", 'A', "HEX", 0, "The same as a hexadecimal mask", 10}, \
+	{"device", KEY_DEVICE, "DEVICE", 0, "Of these devices: sda, or 8:0", 10}, \
+	{"cpu", KEY_CPU, "CPU", 0, "Of these CPUs: 0,4-7", 10}, \
+	{"pid", KEY_PID, "PID", 0, "Of these threads", 10}, \
+	{"process", KEY_PROCESS, "NAME", 0, "Of processes of these names; * and ? as in a shell", 10}, \
+	{"action", KEY_ACTION, "ACTION", action_flags, \
+	 "Of these actions: Q,D,C or queue,issue,complete", 10}, \
+	{"operation", KEY_OPERATION, "OP", 0, \
+	 "Of these operations: read, write, discard, flush, passthrough, write-zeroes, " \
+	 "zone-append, zone-reset ...", 10}, \
+	{"sectors", KEY_SECTORS, "A-B", 0, "That touch sectors A to B", 10}, \
+	{"size", KEY_SIZE, "A-B", 0, "Of A to B bytes; with k, M, G; A- and -B too", 10}, \
+	{"from", KEY_FROM, "TIME", 0, \
+	 "Not before TIME: seconds from the start, or 2026-11-30T15:48:36Z", 10}, \
+	{"to", KEY_TO, "TIME", 0, "Not after TIME", 10}, \
+	{"no-msgs", 'M', NULL, 0, "No messages (notes of I/O schedulers may be most of a trace)", 10}, \
+	{"stopwatch", 'w', "[FROM:]TO", 0, "From and to in seconds, as in blkparse", 10}
+/* clang-format on */
+
+static const struct argp_option options[] = {FILTER_OPTIONS(0), {0}};
+static const struct argp_option io_options[] = {FILTER_OPTIONS(OPTION_HIDDEN), {0}};
 
 /* Calls @one for each piece of a list. */
 static int for_each_piece(const char *list, struct filter *filter,
@@ -291,3 +292,4 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 }
 
 const struct argp filter_argp = {.options = options, .parser = parse_option};
+const struct argp filter_io_argp = {.options = io_options, .parser = parse_option};

@@ -15,6 +15,7 @@ struct report_args {
 	struct filter filter;
 	unsigned sections;
 	size_t slow;
+	size_t failed;
 	bool json;
 	bool with_losses;
 	char *other;
@@ -35,6 +36,7 @@ struct side {
 enum {
 	KEY_BY = 0x100,
 	KEY_SLOW,
+	KEY_FAILED,
 	KEY_STAGES,
 	KEY_SEEK,
 	KEY_DEPTH,
@@ -42,13 +44,17 @@ enum {
 	KEY_WITH_LOSSES,
 	KEY_HTML,
 	KEY_FORCE,
-	SLOW_JSON = 20,
+	LISTED = 20, /* I/Os in JSON and pages, and looked for anyway */
 };
 
 static const struct argp_option option_list[] = {
 	{"by", KEY_BY, "WHAT", 0,
 	 "A table by process, size, cpu, cgroup, device or second; several with commas", 1},
 	{"slow", KEY_SLOW, "N", 0, "The N slowest I/Os, with their stages (1000 at most)", 1},
+	{"failed", KEY_FAILED, "N", 0,
+	 "The first N I/Os that failed, and the N that were open longest and did not complete "
+	 "(1000 at most)",
+	 1},
 	{"stages", KEY_STAGES, NULL, 0, "All stages of an I/O, and their shares of its time", 1},
 	{"seek", KEY_SEEK, NULL, 0, "Distances between I/Os, and how many are sequential", 1},
 	{"depth", KEY_DEPTH, NULL, 0, "Queue depth, busy share, idle gaps, plugs", 1},
@@ -94,16 +100,16 @@ static void add_by(struct report_args *args, const char *list, struct argp_state
 	}
 }
 
-static void set_slow(struct report_args *args, const char *text, struct argp_state *state)
+static size_t parse_number(const char *option, const char *text, struct argp_state *state)
 {
 	struct why why = {""};
 	uint64_t n = 0;
 
 	if (count_parse(text, &n, &why) < 0)
-		argp_error(state, "--slow: %s", why.text);
-	if (!n || n > STATS_SLOWEST_MAX)
-		argp_error(state, "--slow: '%s' is not from 1 to %d", text, STATS_SLOWEST_MAX);
-	args->slow = n;
+		argp_error(state, "%s: %s", option, why.text);
+	if (!n || n > STATS_IOS_MAX)
+		argp_error(state, "%s: '%s' is not from 1 to %d", option, text, STATS_IOS_MAX);
+	return n;
 }
 
 static void check_together(const struct report_args *args, struct argp_state *state)
@@ -114,9 +120,9 @@ static void check_together(const struct report_args *args, struct argp_state *st
 		argp_error(state, "--action: a report is of whole I/Os, not of events");
 	if (args->html && !*args->html)
 		argp_error(state, "--html: the name of the output is empty");
-	if (args->other && (args->sections || (args->slow && !args->json)))
-		argp_error(state, "--compare is by operation: --by, --slow, --stages, --seek and "
-				  "--depth do not go with it");
+	if (args->other && (args->sections || ((args->slow || args->failed) && !args->json)))
+		argp_error(state, "--compare is by operation: --by, --slow, --failed, --stages, "
+				  "--seek and --depth do not go with it");
 	if (args->html && args->json)
 		argp_error(state, "--html and --json do not go together");
 	if (args->html && args->other)
@@ -137,7 +143,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		add_by(args, argument, state);
 		return 0;
 	case KEY_SLOW:
-		set_slow(args, argument, state);
+		args->slow = parse_number("--slow", argument, state);
+		return 0;
+	case KEY_FAILED:
+		args->failed = parse_number("--failed", argument, state);
 		return 0;
 	case KEY_STAGES:
 		args->sections |= REPORT_STAGES;
@@ -174,7 +183,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {{&filter_argp, 0, NULL, 10}, {0}};
+static const struct argp_child children[] = {{&filter_io_argp, 0, NULL, 10}, {0}};
 
 static const struct argp argp = {
 	.options = option_list,
@@ -233,7 +242,6 @@ static int side_open(struct side *side, struct report_args *args, char *const *p
 	return status;
 }
 
-/* Whether an I/O of any device passed the filter. */
 /* Completions of nothing are no I/Os that were asked for: whose they are is not known. */
 static bool has_begun(const struct stats_group *group)
 {
@@ -262,9 +270,11 @@ static int side_read(struct side *side, const struct report_args *args)
 {
 	const struct stats_options options = {
 		.filter = &args->filter,
-		.slowest = args->slow > SLOW_JSON ? args->slow : SLOW_JSON,
+		.slowest = args->slow > LISTED ? args->slow : LISTED,
+		.failed = args->failed > LISTED ? args->failed : LISTED,
 		.with_losses = args->with_losses,
 	};
+	bool is_listed = args->json || args->html;
 	struct why why = {""};
 
 	if (stats_create(&options, side->recording, &side->stats) < 0) {
@@ -283,7 +293,8 @@ static int side_read(struct side *side, const struct report_args *args)
 	side->report.whole = side->status == STATUS_OK;
 	side->report.sections = args->sections;
 	/* What programs and browsers get has a list of them anyway. */
-	side->report.slow = args->slow || !(args->json || args->html) ? args->slow : SLOW_JSON;
+	side->report.slow = args->slow || !is_listed ? args->slow : LISTED;
+	side->report.failed = args->failed || !is_listed ? args->failed : LISTED;
 	return STATUS_OK;
 }
 

@@ -38,6 +38,7 @@ struct report {
 	bool whole;		      /* nothing is cut off, damaged or dropped */
 	unsigned sections;	      /* enum report_section */
 	size_t slow;		      /* I/Os in the list of slow ones */
+	size_t failed; /* in those of failed and of unfinished ones; 0: what must be known */
 	const struct report_cut *cut; /* NULL: nothing is left out */
 };
 

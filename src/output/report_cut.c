@@ -192,6 +192,8 @@ int cut_create(const struct report *report, const struct report_limits *limits, 
 	cut->facts.groups_max = limits->groups;
 	if (report->slow > limits->slow)
 		cut->report.slow = limits->slow;
+	if (report->failed > limits->slow)
+		cut->report.failed = limits->slow;
 	r = cut_all_groups(cut, report->result, limits->groups);
 	if (r == 0)
 		r = cut_devices(cut, report->result, limits);

@@ -77,9 +77,12 @@ static void put_counts(struct json *json, const struct report *report,
 	json_u64(json, "queued_bytes", group->queued_bytes);
 	json_u64(json, "ios", group->ios);
 	json_u64(json, "bytes", group->bytes);
+	json_u64(json, "data_bytes", group->data_bytes);
 	json_double(json, "iops", seconds > 0 ? (double)group->ios / seconds : NAN, 3);
 	json_double(json, "bytes_per_second", seconds > 0 ? (double)group->bytes / seconds : NAN,
 		    1);
+	json_double(json, "data_bytes_per_second",
+		    seconds > 0 ? (double)group->data_bytes / seconds : NAN, 1);
 	json_u64(json, "errors", group->errors);
 	json_u64(json, "error_bytes", group->error_bytes);
 	json_u64(json, "splits", group->splits);
@@ -207,6 +210,8 @@ static void put_device(struct json *json, const struct report *report,
 	json_u64(json, "loss_ns", device->lost_ns);
 	json_u64(json, "sequence_gaps", device->gaps);
 	json_u64(json, "sequence_missing", device->gap_events);
+	json_u64(json, "protocol", device->protocol);
+	json_u64(json, "impossible_sectors", device->impossible);
 	json_bool(json, "has_queue", device->has_queue);
 	json_bool(json, "has_issue", device->has_issue);
 	json_bool(json, "has_completion", device->has_completion);
@@ -320,6 +325,14 @@ static void put_times(struct json *json, const struct report *report, const stru
 	json_object_end(json);
 }
 
+static void put_sector(struct json *json, const struct track_io *io)
+{
+	if (io->sector == UINT64_MAX)
+		json_null(json, "sector");
+	else
+		json_u64(json, "sector", io->sector);
+}
+
 static void put_levels(struct json *json, const struct report *report, const struct track_io *io)
 {
 	json_array_begin(json, "above");
@@ -334,27 +347,45 @@ static void put_levels(struct json *json, const struct report *report, const str
 	json_array_end(json);
 }
 
-static void put_slow(struct json *json, const struct report *report, const struct stats_slow *slow)
+/* Its part on the lowest of stacked devices. */
+static void put_below(struct json *json, const struct report *report, const struct stats_io *told)
 {
-	const struct track_io *io = &slow->io;
+	const struct track_io *io = &told->below;
+
+	if (!told->has_below) {
+		json_null(json, "below");
+		return;
+	}
+	json_object_begin(json, "below");
+	json_string(json, "device", recording_device_name(report->recording, io->tag, io->device));
+	put_sector(json, io);
+	json_u64(json, "bytes", io->bytes);
+	json_i64(json, "error", io->error);
+	put_times(json, report, &io->times);
+	json_object_end(json);
+}
+
+/* @length: what its length in time is called. */
+static void put_io(struct json *json, const struct report *report, const struct stats_io *told,
+		   const char *length)
+{
+	const struct track_io *io = &told->io;
 	struct blkbox_event event = {.categories = io->categories, .bytes = (uint32_t)io->bytes};
 	char rwbs[RWBS_MAX];
 
 	rwbs_format(&event, rwbs);
 	json_object_begin(json, NULL);
-	json_u64(json, "latency_ns", slow->latency_ns);
+	json_u64(json, length, told->latency_ns);
 	json_u64(json, "recording", io->tag);
 	json_string(json, "device", recording_device_name(report->recording, io->tag, io->device));
 	json_string(json, "operation", operation_name(io->operation));
 	json_string(json, "rwbs", rwbs);
-	if (io->sector == UINT64_MAX)
-		json_null(json, "sector");
-	else
-		json_u64(json, "sector", io->sector);
+	put_sector(json, io);
 	json_u64(json, "bytes", io->bytes);
-	json_string(json, "owner", owner_kind_name(slow->owner));
+	json_i64(json, "error", io->error);
+	json_string(json, "owner", owner_kind_name(told->owner));
 	json_u64(json, "pid", io->owner.pid);
-	put_comm(json, "process", slow->comm);
+	put_comm(json, "process", told->comm);
 	json_u64(json, "cpu", io->owner.cpu);
 	json_u64(json, "cgroup_id", io->owner.cgroup_id);
 	json_u64(json, "pieces", io->pieces);
@@ -362,7 +393,41 @@ static void put_slow(struct json *json, const struct report *report, const struc
 	json_string(json, "merge", report_merge_name(io->merge));
 	put_times(json, report, &io->times);
 	put_levels(json, report, io);
-	json_object_end(json);
+	put_below(json, report, told);
+}
+
+static void put_slowest(struct json *json, const struct report *report)
+{
+	const struct stats_ios *ios = &report->result->slowest;
+
+	json_array_begin(json, "slowest");
+	for (size_t i = 0; i < ios->n && i < report->slow; i++) {
+		put_io(json, report, &ios->items[i], "latency_ns");
+		json_object_end(json);
+	}
+	json_array_end(json);
+}
+
+/* Those that failed, and those that did not complete. */
+static void put_failed(struct json *json, const struct report *report)
+{
+	const struct stats_ios *failed = &report->result->failed;
+	const struct stats_ios *unfinished = &report->result->unfinished;
+
+	json_array_begin(json, "failed");
+	for (size_t i = 0; i < failed->n && i < report->failed; i++) {
+		put_io(json, report, &failed->items[i], "latency_ns");
+		json_string(json, "error_name", report_error(failed->items[i].io.error).text);
+		json_object_end(json);
+	}
+	json_array_end(json);
+	json_array_begin(json, "unfinished");
+	for (size_t i = 0; i < unfinished->n && i < report->failed; i++) {
+		put_io(json, report, &unfinished->items[i], "open_ns");
+		json_string(json, "end", report_end_name(unfinished->items[i].end));
+		json_object_end(json);
+	}
+	json_array_end(json);
 }
 
 static void put_losses(struct json *json, const struct report *report)
@@ -430,7 +495,6 @@ static void put_cut(struct json *json, const struct report_cut *cut)
 void report_json(const struct report *report, struct json *json, const char *key)
 {
 	const struct stats_result *result = report->result;
-	size_t slow = report->slow < result->n_slowest ? report->slow : result->n_slowest;
 
 	json_object_begin(json, key);
 	put_head(json, report);
@@ -445,9 +509,7 @@ void report_json(const struct report *report, struct json *json, const char *key
 	put_groups(json, report, "processes", KIND_PROCESS, &result->processes);
 	put_groups(json, report, "cgroups", KIND_CGROUP, &result->cgroups);
 	put_groups(json, report, "cpus", KIND_CPU, &result->cpus);
-	json_array_begin(json, "slowest");
-	for (size_t i = 0; i < slow; i++)
-		put_slow(json, report, &result->slowest[i]);
-	json_array_end(json);
+	put_slowest(json, report);
+	put_failed(json, report);
 	json_object_end(json);
 }

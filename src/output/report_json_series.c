@@ -68,6 +68,7 @@ static void put_columns(struct json *json, const struct stats_series *series)
 	PUT_COLUMN(json, series, "read_bytes", b->bytes[SERIES_READ]);
 	PUT_COLUMN(json, series, "write_bytes", b->bytes[SERIES_WRITE]);
 	PUT_COLUMN(json, series, "other_bytes", b->bytes[SERIES_OTHER]);
+	PUT_COLUMN(json, series, "errors", b->errors);
 	PUT_COLUMN(json, series, "q2c_n", b->q2c_n);
 	PUT_COLUMN(json, series, "q2c_sum_ns", b->q2c_sum_ns);
 	PUT_COLUMN(json, series, "q2c_max_ns", b->q2c_max_ns);

@@ -30,6 +30,11 @@ const char *report_level_name(const struct report *report, uint32_t tag, uint32_
 
 	if (strcmp(name, "?") != 0)
 		return name;
+	/* Devices that were traced together can be in inputs of their own. */
+	for (size_t i = 0; i < report->result->n_devices; i++) {
+		if (report->result->devices[i].device == device)
+			return report->result->devices[i].name;
+	}
 	snprintf(number, sizeof(number), "%u,%u", blkbox_device_major(device),
 		 blkbox_device_minor(device));
 	return number;
@@ -46,6 +51,35 @@ const char *report_merge_name(enum track_merge merge)
 	};
 
 	return names[merge];
+}
+
+const char *report_end_name(enum track_end end)
+{
+	static const char *const names[TRACK_ENDS] = {
+		[TRACK_END_IN_FLIGHT] = "in_flight",
+		[TRACK_END_LOSS] = "loss",
+		[TRACK_END_REUSED] = "reused",
+		[TRACK_END_AGED] = "aged",
+	};
+
+	return names[end];
+}
+
+uint64_t report_data_bytes(const struct stats_group *group)
+{
+	return group->operation == OPERATION_NONE ? group->data_bytes : group->bytes;
+}
+
+struct figure report_error(int error)
+{
+	const char *name = strerrorname_np(error < 0 ? -error : error);
+	struct figure figure;
+
+	if (name)
+		snprintf(figure.text, sizeof(figure.text), "%s", name);
+	else
+		snprintf(figure.text, sizeof(figure.text), "%d", error);
+	return figure;
 }
 
 /* Three digits that tell something. */

@@ -23,11 +23,21 @@ const char *report_level_name(const struct report *report, uint32_t tag, uint32_
 /** NULL if it was not merged. */
 const char *report_merge_name(enum track_merge merge);
 
+/** "in_flight" ... */
+const char *report_end_name(enum track_end end);
+/**
+ * What counts as throughput: of one operation its bytes; of several, those that are data, without
+ * discards.
+ */
+uint64_t report_data_bytes(const struct stats_group *group);
+
 /** "12.3 us": three digits. */
 struct figure {
 	char text[32];
 };
 struct figure figure_ns(uint64_t ns);
+/** "EIO"; a number that has no name as such. */
+struct figure report_error(int error);
 struct figure figure_count(uint64_t n);
 struct figure figure_rate(double n);
 /** "-" where the histogram has nothing. @q < 0: the mean. */
@@ -46,8 +56,11 @@ int report_sections(const struct report *report, FILE *out);
 /* report_json_series.c: "series", or null. */
 void report_json_series(const struct report *report, const struct stats_series *series,
 			struct json *json);
-/* report_slow.c */
+/* report_ios.c: I/Os one by one. 0 or -ENOMEM. */
 int report_slowest(const struct report *report, size_t n, FILE *out);
+int report_failed(const struct report *report, size_t n, FILE *out);
+/** @all: also those that were not open for longer than others took. */
+int report_unfinished(const struct report *report, size_t n, bool all, FILE *out);
 
 /** For sorting: the longer wait (Q2C added up) first. */
 int report_compare_waits(const struct stats_group *a, const struct stats_group *b);

@@ -28,8 +28,9 @@ static int add_group(const struct report *report, struct table *table, const cha
 	struct figure cells[] = {
 		figure_count(group->ios),
 		figure_rate(seconds > 0 ? (double)group->ios / seconds : NAN),
-		figure_mib(group->bytes),
-		figure_rate(seconds > 0 ? (double)group->bytes / seconds / (1 << 20) : NAN),
+		figure_mib(report_data_bytes(group)),
+		figure_rate(seconds > 0 ? (double)report_data_bytes(group) / seconds / (1 << 20)
+					: NAN),
 		figure_count(group->errors),
 		figure_latency(q2c, -1),
 		figure_latency(q2c, 0.5),
@@ -171,7 +172,9 @@ static int add_second(const struct report *report, struct table *table,
 		figure_rate((double)b.bytes[SERIES_WRITE] / seconds / (1 << 20)),
 		b.q2c_n ? figure_ns(b.q2c_sum_ns / b.q2c_n) : (struct figure){"-"},
 		b.q2c_n ? figure_ns(b.q2c_max_ns) : (struct figure){"-"},
-		figure_rate(b.trusted_ns ? b.issued_sum / (double)b.trusted_ns : NAN),
+		figure_rate(b.trusted_ns ? (device->has_issue ? b.issued_sum : b.open_sum) /
+						   (double)b.trusted_ns
+					 : NAN),
 	};
 	const char *row[SECOND_COLUMNS] = {device->name, at};
 

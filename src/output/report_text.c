@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-	SCREEN_ROWS = 5, /* of the slowest I/Os and of processes */
+	SCREEN_ROWS = 5, /* of I/Os and of processes */
 	BAR_COLUMNS = 40,
 };
 
@@ -35,7 +35,8 @@ static void print_loss(const struct report *report, const struct stats_device *d
 	if (device->dropped)
 		fprintf(out, ": %" PRIu64 " events dropped in %" PRIu64 " windows, %s in all",
 			device->dropped, device->loss_windows, figure_ns(device->lost_ns).text);
-	if (device->gap_events > device->dropped)
+	/* v2 counts dropped events, too; with v1 these are missing in the file. */
+	if (device->gap_events > (device->protocol == 2 ? device->dropped : 0))
 		fprintf(out,
 			"%s %" PRIu64 " events missing in %" PRIu64 " gaps of sequence numbers",
 			device->dropped ? ";" : ":", device->gap_events, device->gaps);
@@ -65,7 +66,9 @@ static void print_losses(const struct report *report, FILE *out)
 		fprintf(out,
 			"No loss is told, but %" PRIu64
 			" completions are missing: events were lost untold (blktrace does\n"
-			"that), or writes overlapped. The latencies may be wrong.\n",
+			"that), or writes overlapped. The latencies may be wrong, and depth and "
+			"BUSY too high:\n"
+			"an I/O without a completion counts as in flight.\n",
 			report_untold(report));
 	else if (!any)
 		fputs(report->whole ? "No event was lost.\n"
@@ -86,7 +89,7 @@ void report_print_head(const struct report *report, FILE *out)
 	if (info->has_real)
 		fprintf(out, ", recorded at %s",
 			iso_time_format(info->start_ns + (uint64_t)info->real_offset_ns, 3).text);
-	fprintf(out, ", %" PRIu64 " events\n", result->events);
+	fprintf(out, ", %" PRIu64 " event%s\n", result->events, result->events == 1 ? "" : "s");
 	print_losses(report, out);
 }
 
@@ -106,6 +109,13 @@ static void print_remarks(const struct report *report, FILE *out)
 			      "(then the\n  underlying device has them), or they were not "
 			      "recorded. Q2C stands.\n",
 			      out);
+		}
+		if (device->impossible) {
+			print_name(device->name, out);
+			fprintf(out,
+				": %" PRIu64 " events are left out: no device has the sector that "
+				"they name (damaged?)\n",
+				device->impossible);
 		}
 		if (!device->has_completion) {
 			print_name(device->name, out);
@@ -142,8 +152,8 @@ static int add_throughput(const struct report *report, const struct stats_device
 	struct figure cells[] = {
 		figure_count(group->ios),
 		figure_rate(per_second(report, (double)group->ios)),
-		figure_mib(group->bytes),
-		figure_rate(per_second(report, (double)group->bytes / (1 << 20))),
+		figure_mib(report_data_bytes(group)),
+		figure_rate(per_second(report, (double)report_data_bytes(group) / (1 << 20))),
 		figure_count(sum_of(group->merges, TRACK_UNANNOUNCED + 1)),
 		figure_count(group->requests),
 		figure_count(group->requeues),
@@ -330,7 +340,7 @@ static int print_waits(const struct report *report, FILE *out)
 		struct owner_text owner = owner_text(group->owner, group->pid, group->comm);
 		struct figure cells[] = {
 			figure_count(group->ios),
-			figure_mib(group->bytes),
+			figure_mib(report_data_bytes(group)),
 			h ? figure_ns((uint64_t)h->sum) : (struct figure){"-"},
 			figure_latency(h, -1),
 			figure_latency(h, 0.99),
@@ -413,8 +423,13 @@ int report_print(const struct report *report, FILE *out)
 		r = print_latencies(report, out);
 	if (r == 0) {
 		print_unmatched(report, out);
-		r = report_slowest(report, report->slow ? report->slow : SCREEN_ROWS, out);
+		r = report_failed(report, report->failed ? report->failed : SCREEN_ROWS, out);
 	}
+	if (r == 0)
+		r = report_unfinished(report, report->failed ? report->failed : SCREEN_ROWS,
+				      report->failed != 0, out);
+	if (r == 0)
+		r = report_slowest(report, report->slow ? report->slow : SCREEN_ROWS, out);
 	if (r == 0)
 		r = print_waits(report, out);
 	if (r < 0)

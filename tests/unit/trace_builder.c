@@ -210,18 +210,36 @@ static void put_head(struct trace *trace, const struct trace_record *r, uint32_t
 #undef ORDER
 }
 
+static uint32_t *last_number(struct trace *trace, const struct trace_record *r)
+{
+	size_t i = 0;
+
+	while (i < trace->n_lanes &&
+	       (trace->lanes[i].device != r->device || trace->lanes[i].cpu != r->cpu))
+		i++;
+	/* More than these have one counter. */
+	if (i == sizeof(trace->lanes) / sizeof(trace->lanes[0]))
+		return &trace->sequence;
+	if (i == trace->n_lanes)
+		trace->lanes[trace->n_lanes++] =
+			(struct trace_lane){.device = r->device, .cpu = r->cpu};
+	return &trace->lanes[i].sequence;
+}
+
 void trace_add(struct trace *trace, const struct trace_record *r)
 {
 	static struct payload payload;
 	uint64_t categories =
 		category_of(r->act) | categories_of_rwbs(r->rwbs) | r->more_categories;
 	uint64_t action = categories << BT_CATEGORY_SHIFT | code_of(r);
-	uint32_t sequence = r->sequence;
+	uint32_t *last = last_number(trace, r), sequence = r->sequence;
 
 	if (!sequence && category_of(r->act) != BT_NOTIFY)
-		sequence = trace->sequence + 1;
-	if (sequence)
-		trace->sequence = sequence;
+		sequence = *last + trace->skipped + 1;
+	if (category_of(r->act) != BT_NOTIFY) {
+		*last = trace->sequence = sequence;
+		trace->skipped = 0;
+	}
 	if (r->cgroup)
 		action |= BT_CGROUP;
 	fill_payload(&payload, r);

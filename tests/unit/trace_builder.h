@@ -13,11 +13,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The kernel numbers the events of each device and CPU. */
+struct trace_lane {
+	uint32_t device, cpu;
+	uint32_t sequence;
+};
+
 struct trace {
 	uint8_t *bytes;
 	size_t n;
 	size_t room;
-	uint32_t sequence; /* of the last event, without a number of its own */
+	uint32_t skipped;  /* numbers to be left out in front of the next event */
+	uint32_t sequence; /* of the last event */
+	struct trace_lane lanes[32];
+	size_t n_lanes;
 };
 
 struct trace_record {

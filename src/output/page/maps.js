@@ -147,20 +147,55 @@ function tickBytes(bytes) {
 	return Number(bytes.toFixed(2)) + ' ' + (unit ? BYTE_UNITS[unit] : 'B');
 }
 
+/* A cross where a listed I/O failed, a ring where one did not complete. */
+function markTroubled(kind, rowSectors, context, area, graph) {
+	const isHere = item => item.device === charts.device.name && item.recording === charts.device.recording &&
+		item.operation === kind && item.sector !== null;
+	const draw = (item, time, shape) => {
+		const x = graph.toDomXCoord(time), y = graph.toDomYCoord(item.sector / rowSectors);
+		if (x < area.x - 4 || x > area.x + area.w + 4)
+			return;
+		context.beginPath();
+		shape(x, y);
+		context.stroke();
+	};
+	context.save();
+	context.strokeStyle = colour('loss');
+	context.lineWidth = 2;
+	report.failed.filter(isHere).forEach(item => draw(item, item.times.completed_ns, (x, y) => {
+		context.moveTo(x - 4, y - 4);
+		context.lineTo(x + 4, y + 4);
+		context.moveTo(x - 4, y + 4);
+		context.lineTo(x + 4, y - 4);
+	}));
+	report.unfinished.filter(isHere).forEach(item => draw(item, beginOf(item), (x, y) =>
+		context.arc(x, y, 4, 0, 2 * Math.PI)));
+	context.restore();
+}
+
+function troubleKeys(kind) {
+	const has = list => list.some(item => item.operation === kind && item.device === charts.device.name);
+	return [...has(report.failed) ? [element('span', { class: 'key alarm' }, '✕ failed')] : [],
+		...has(report.unfinished) ? [element('span', { class: 'key alarm' }, '○ not completed')] : []];
+}
+
 function offsetChart(kind, range) {
 	const series = charts.device.series;
 	const map = series[kind + '_offsets'], rowBytes = series.offset_row_sectors * 512;
 	const extent = mapExtent(map), colours = scaleColours(kind);
 
-	if (!extent.total)
+	if (!extent.total && !troubleKeys(kind).length)
 		return null;
 	return {
 		id: kind + '-offsets', title: kind === 'read' ? 'Where was read' : 'Where was written', height: 170,
 		summary: 'Map of time by place on the device, ' + showCount(extent.total) + ' I/Os.',
 		isMap: true, series: [],
-		keys: [mapKey(extent, colours)],
+		keys: [mapKey(extent, colours), ...troubleKeys(kind)],
 		y: { range, ticks: (from, to, pixels) => offsetTicks(range[0], range[1], rowBytes, pixels) },
-		under: (...where) => paintMap(map, extent, colours, ...where),
+		under: (...where) => {
+			paintMap(map, extent, colours, ...where);
+			markTroubled(kind, series.offset_row_sectors, ...where);
+		},
 		describe: (bucket, y) => {
 			const row = Math.floor(y);
 			return row < 0 ? '' : tickBytes(row * rowBytes) + ' to ' + tickBytes((row + 1) * rowBytes) + ': ' +
@@ -172,8 +207,10 @@ function offsetChart(kind, range) {
 function offsetCharts() {
 	const series = charts.device.series;
 	const extents = [mapExtent(series.read_offsets), mapExtent(series.write_offsets)];
-	const first = Math.min(...extents.map(extent => extent.first));
-	const last = Math.max(...extents.map(extent => extent.last));
+	const troubled = [...report.failed, ...report.unfinished].filter(item =>
+		item.device === charts.device.name && item.sector !== null).map(item => Math.floor(item.sector / series.offset_row_sectors));
+	const first = Math.min(...extents.map(extent => extent.first), ...troubled);
+	const last = Math.max(...extents.map(extent => extent.last), ...troubled);
 
 	return ['read', 'write'].map(kind => offsetChart(kind, [first - 2, last + 3]));
 }

@@ -37,9 +37,14 @@ function throughputChart() {
 }
 
 function iopsChart() {
+	const errors = charts.device.series.errors, column = rates(errors);
+	const failed = {
+		label: 'failed', colour: 'loss', column, show: bucket => showRate(column[bucket]),
+		options: { strokeWidth: 2.4 },
+	};
 	return {
 		id: 'iops', title: 'I/Os per second', height: 170, y: {},
-		series: byOperation('', rate => showRate(rate), 1),
+		series: [...byOperation('', rate => showRate(rate), 1), ...sum(errors) ? [failed] : []],
 	};
 }
 
@@ -77,7 +82,7 @@ function drawCharts() {
 	charts.list = [];
 	hatch = null;
 	byId('charts').replaceChildren();
-	if (!device || !device.series || !device.all.ios) {
+	if (!device || !device.series || !(device.all.ios || device.all.errors)) {
 		byId('charts').append(element('p', { class: 'note' }, !device ? 'Nothing was recorded.' :
 			device.series ? 'No I/O was completed on ' + device.name + '.' :
 			'There are no series of ' + device.name + ': only the first devices have them.'));
@@ -134,6 +139,8 @@ startTheme();
 showHead();
 offerDevices();
 showTables();
+showFailed();
+showUnfinished();
 showSlowest();
 chooseDevice(busiest());
 themes.watchers.push(drawCharts);

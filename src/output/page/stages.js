@@ -5,10 +5,11 @@ const STAGES = {
 	q2g: 'waiting for a request', g2i: 'until inserted', i2d: 'in the scheduler', g2d: 'until issued',
 	q2m: 'until merged', m2d: 'merged, until issued', q2d: 'until issued', requeue: 'given back, until issued again',
 	d2c: 'in the device', flush: 'flush behind the data', q2c: 'until completed',
+	q2a: 'down to the disk', back: 'back from the disk', open: 'not issued so far', device: 'in the device so far',
 };
 
 function stageName(stage) {
-	return stage === 'requeue' || stage === 'flush' ? stage : stage.toUpperCase();
+	return ['requeue', 'flush', 'back', 'open', 'device'].includes(stage) ? stage : stage.toUpperCase();
 }
 
 /* @stages: [name, ns] in their order; @width: of the whole bar, in percent. */
@@ -68,8 +69,33 @@ function addBeforeIssue(add, times) {
 		add('requeue', times.first_issued_ns, times.issued_ns);
 }
 
+/* Of an I/O, by way of its part on the lowest of stacked devices. */
+function stagesOf(item) {
+	const below = item.below && item.below.times;
+	if (!below || item.times.issued_ns !== null || below.queued_ns === null)
+		return stagesBetween(item.times);
+	return [['q2a', below.queued_ns - item.times.queued_ns], ...stagesBetween(below),
+		['back', item.times.completed_ns - below.completed_ns]];
+}
+
+/* Of what did not complete: as far as it came. */
+function openStages(item) {
+	const times = item.below ? item.below.times : item.times, stages = [];
+	const begin = item.times.queued_ns === null ? item.times.first_issued_ns : item.times.queued_ns;
+	const add = (stage, from, to) => {
+		if (from !== null && to !== null && to >= from)
+			stages.push([stage, to - from]);
+	};
+	if (times.issued_ns === null)
+		return [['open', item.open_ns]];
+	if (times.queued_ns !== null)
+		addBeforeIssue(add, times);
+	add('device', times.issued_ns, begin + item.open_ns);
+	return stages;
+}
+
 /* In the order in which they happened; together they are the whole. */
-function stagesOf(times) {
+function stagesBetween(times) {
 	const data = times.data_completed_ns === null ? times.completed_ns : times.data_completed_ns;
 	const stages = [];
 	const add = (stage, from, to) => {
@@ -101,8 +127,9 @@ function goTo(item, begin) {
 	}
 	if (!charts.list.length)
 		return;
-	const margin = Math.max(item.latency_ns, 10 * charts.device.series.width_ns);
-	setView(begin - margin, begin + item.latency_ns + margin);
+	const length = item.open_ns === undefined ? item.latency_ns : item.open_ns;
+	const margin = Math.max(length, 10 * charts.device.series.width_ns);
+	setView(begin - margin, begin + length + margin);
 	byId('time').scrollIntoView({ block: 'start' });
 }
 
@@ -115,30 +142,85 @@ function atButton(item, begin) {
 
 function placeOf(item) {
 	return item.sector === null ? '–' : item.sector + '+' + item.bytes / 512 +
+		(item.below && item.below.sector !== null ? ' → ' + showName(item.below.device) + ' ' + item.below.sector : '') +
 		item.above.map(level => ' ← ' + showName(level.name) + ' ' + level.sector).join('');
 }
 
+/* When it began: the first that was seen of it. */
+function beginOf(item) {
+	return item.times.queued_ns !== null ? item.times.queued_ns : item.times.first_issued_ns !== null ?
+		item.times.first_issued_ns : item.times.completed_ns;
+}
+
+/* What it was, where and whose. */
+const ioColumns = [
+	{ name: 'At', value: beginOf, show: (value, item) => atButton(item, value) },
+	{ name: 'Device', value: item => showName(item.device), isText: true },
+	{ name: 'Operation', value: item => item.operation, isText: true,
+		show: (value, item) => value + ' (' + item.rwbs + ')' },
+	{ name: 'Sector', value: item => item.sector, show: (value, item) => placeOf(item) },
+	{ name: 'Size', value: item => item.bytes, show: showBytes },
+	{ name: 'Process', value: ownerName, isText: true },
+];
+
+function stagesColumn(stagesOfItem, lengthOf, most, value) {
+	return {
+		name: 'Stages', value, isText: true, isTimeline: true,
+		show: (known, item) => element('div', { class: 'timeline' },
+			stageBar(stagesOfItem(item), 100 * lengthOf(item) / most),
+			element('small', {}, stagesOfItem(item).map(([stage, ns]) =>
+				stageName(stage) + NBSP + showNs(ns)).join(' · '))),
+	};
+}
+
 function showSlowest() {
-	const used = new Set(report.slowest.flatMap(item => stagesOf(item.times).map(([stage]) => stage)));
+	const used = new Set(report.slowest.flatMap(item => stagesOf(item).map(([stage]) => stage)));
 	const most = Math.max(1, ...report.slowest.map(item => item.latency_ns));
-	const begin = item => Math.max(0, item.times.completed_ns - item.latency_ns);
 
 	byId('slow-legend').append(...stageKeys(used));
 	makeTable(byId('slowest'), 'The slowest I/Os and their stages', [
 		{ name: 'Latency', value: item => item.latency_ns, show: showNs,
 			title: 'From queue to completion; from issue if it was not seen queued' },
-		{ name: 'At', value: begin, show: (value, item) => atButton(item, value) },
-		{ name: 'Device', value: item => showName(item.device), isText: true },
-		{ name: 'Operation', value: item => item.operation, isText: true,
-			show: (value, item) => value + ' (' + item.rwbs + ')' },
-		{ name: 'Sector', value: item => item.sector, show: (value, item) => placeOf(item) },
-		{ name: 'Size', value: item => item.bytes, show: showBytes },
-		{ name: 'Process', value: ownerName, isText: true },
-		{ name: 'Stages', value: item => item.times.issued_ns === null ? null :
-			item.times.completed_ns - item.times.issued_ns, title: 'Sorted by D2C',
-		show: (value, item) => element('div', { class: 'timeline' },
-			stageBar(stagesOf(item.times), 100 * item.latency_ns / most),
-			element('small', {}, stagesOf(item.times).map(([stage, ns]) =>
-				stageName(stage) + NBSP + showNs(ns)).join(' · '))) },
+		...ioColumns,
+		Object.assign(stagesColumn(stagesOf, item => item.latency_ns, most, item => item.times.issued_ns === null ?
+			null : item.times.completed_ns - item.times.issued_ns), { title: 'Sorted by D2C' }),
 	], report.slowest, 0, 20);
+}
+
+/* Counts of all devices: an I/O on stacked devices counts on each. */
+function countAll(pick) {
+	return sum(report.devices.flatMap(device => device.operations.map(pick)));
+}
+
+function showFailed() {
+	const total = countAll(row => row.errors);
+	const most = Math.max(1, ...report.failed.map(item => item.latency_ns));
+
+	byId('failed-section').hidden = !report.failed.length;
+	byId('failed-note').textContent = 'The first ' + report.failed.length + ' of ' + showCount(total) + '.';
+	makeTable(byId('failed'), 'I/Os that failed', [
+		{ name: 'Error', value: item => item.error_name, isText: true },
+		{ name: 'Latency', value: item => item.latency_ns, show: showNs },
+		...ioColumns,
+		stagesColumn(stagesOf, item => item.latency_ns, most, item => item.latency_ns),
+	], report.failed, 2, 20);
+}
+
+const ENDS = {
+	in_flight: 'in flight at the end', aged: 'given up: open for too long',
+	reused: 'its place was used again: the completion is missing',
+};
+
+function showUnfinished() {
+	const total = countAll(row => row.unmatched.ios.in_flight + row.unmatched.ios.reused + row.unmatched.ios.aged);
+	const most = Math.max(1, ...report.unfinished.map(item => item.open_ns));
+
+	byId('unfinished-section').hidden = !report.unfinished.length;
+	byId('unfinished-note').textContent = 'Those of ' + showCount(total) + ' that were open longest.';
+	makeTable(byId('unfinished'), 'I/Os that did not complete', [
+		{ name: 'Open for', value: item => item.open_ns, show: showNs },
+		...ioColumns,
+		{ name: 'End', value: item => ENDS[item.end], isText: true },
+		stagesColumn(openStages, item => item.open_ns, most, item => item.open_ns),
+	], report.unfinished, 0, 10);
 }

@@ -19,7 +19,8 @@ function lossSentence(device) {
 	if (device.dropped)
 		parts.push(showCount(device.dropped) + ' events dropped in ' + showCount(device.loss_windows) +
 			(device.loss_windows === 1 ? ' window, ' : ' windows, ') + showNs(device.loss_ns) + ' in all');
-	if (device.sequence_missing > device.dropped)
+	/* Protocol 2 counts dropped events, too; with 1 these are missing in the file. */
+	if (device.sequence_missing > (device.protocol === 2 ? device.dropped : 0))
 		parts.push(showCount(device.sequence_missing) + ' events missing in ' +
 			showCount(device.sequence_gaps) + ' gaps of sequence numbers');
 	if (!parts.length)
@@ -41,7 +42,8 @@ function showLosses() {
 		notice('bad', element('div', {}, ...lines));
 	else if (report.untold_losses)
 		notice('bad', 'No loss is told, but ' + showCount(report.untold_losses) + ' completions are missing: ' +
-			'events were lost untold (blktrace does that), or writes overlapped. The latencies may be wrong.');
+			'events were lost untold (blktrace does that), or writes overlapped. The latencies may be wrong, and ' +
+			'depth and busy share too high: an I/O without a completion counts as in flight.');
 	else if (report.complete)
 		notice('good', 'No event was lost.');
 	else
@@ -57,6 +59,9 @@ function showRemarks() {
 		if (device.has_queue && device.has_completion && !device.has_issue)
 			notice('note', name + ': no issue events on this device, so no D2C: it is a stacked device ' +
 				'(then the underlying device has them), or they were not recorded. Q2C stands.');
+		if (device.impossible_sectors)
+			notice('bad', name + ': ' + showCount(device.impossible_sectors) +
+				' events are left out: no device has the sector that they name (damaged?).');
 		if (!device.has_completion)
 			notice('note', name + ': no completions were recorded, so nothing has a latency.');
 		if (!device.has_queue && device.has_issue)
@@ -98,7 +103,7 @@ function showHead() {
 	if (report.start)
 		about.push('Recorded ' + report.start.replace('T', ' ').replace(/\.(\d{3})\d*/, '.$1'));
 	about.push(showNs(seconds) + (report.from_ns ? ' from ' + showMoment(report.from_ns, seconds / 1000) + ' on' : ''));
-	about.push(showCount(report.events) + ' events');
+	about.push(showCount(report.events) + (report.events === 1 ? ' event' : ' events'));
 	about.push(report.devices.length === 1 ? showName(report.devices[0].name) : report.devices.length + ' devices');
 	byId('about').textContent = about.join(' · ');
 	showLosses();
@@ -135,6 +140,7 @@ function showOperations() {
 	];
 	if (report.devices.length > 1)
 		columns.unshift({ name: 'Device', value: row => showName(row.device.name), isText: true });
+	byId('flush-note').hidden = !operationRows().some(row => row.operation === 'flush' && row.device.has_issue);
 	makeTable(byId('operations'), 'Throughput and latency by operation', columns, operationRows(), undefined, 12);
 }
 
@@ -160,7 +166,7 @@ function showTiles(device) {
 	const busy = device.depth.known_ns ? device.depth.busy_ns / device.depth.known_ns : null;
 	const tiles = [
 		['I/Os', all.ios, showCount], ['IOPS', all.iops, showRate],
-		['Throughput', all.bytes_per_second, showBytesPerSecond],
+		['Throughput', all.data_bytes_per_second, showBytesPerSecond],
 		['Q2C p50', latency('q2c', 'p50_ns'), showNs], ['Q2C p99', latency('q2c', 'p99_ns'), showNs],
 		['Q2C max', latency('q2c', 'max_ns'), showNs],
 		['D2C p50', latency('d2c', 'p50_ns'), showNs], ['D2C p99', latency('d2c', 'p99_ns'), showNs],

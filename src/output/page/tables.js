@@ -14,7 +14,8 @@ function compareValues(a, b, sign) {
  * hasBar, isWide: left out where there is little room. Sorted by column @first to start with; without one, as it comes and for good.
  */
 function makeTable(table, caption, columns, items, first, limit) {
-	const classOf = column => (column.isText ? 'text' : 'number') + (column.isWide ? ' wide' : '');
+	const classOf = column => (column.isText ? 'text' : 'number') + (column.isWide ? ' wide' : '') +
+		(column.isTimeline ? ' stages-column' : '');
 	const state = { column: first, down: true, all: false };
 	const body = element('tbody');
 	const heads = columns.map((column, i) => {
@@ -81,11 +82,17 @@ function latencyColumn(name, stage, key, title) {
 	};
 }
 
+/* Of several, only what is data counts: a discard has bytes, too. */
+function isOneOperation(item) {
+	return item.operation !== undefined && item.operation !== 'all' && !item.others;
+}
+
 const rateColumns = [
 	{ name: 'I/Os', value: item => item.ios, show: showCount },
 	{ name: 'IOPS', value: item => item.iops, show: showRate },
-	{ name: 'Data', value: item => item.bytes, show: showBytes },
-	{ name: 'Throughput', value: item => item.bytes_per_second, show: showBytesPerSecond },
+	{ name: 'Data', value: item => isOneOperation(item) ? item.bytes : item.data_bytes, show: showBytes },
+	{ name: 'Throughput', show: showBytesPerSecond,
+		value: item => isOneOperation(item) ? item.bytes_per_second : item.data_bytes_per_second },
 ];
 const failedColumn = { name: 'Failed', value: item => item.errors, show: showCount };
 const latencyColumns = [

@@ -286,7 +286,7 @@ Test(ios, a_gap_in_the_numbers_ends_what_is_open)
 {
 	TRACE(&t, .protocol = 2, .act = 'Q', .rwbs = "W", .sector = 8, .bytes = 4096, .t = 1);
 	TRACE(&t, .protocol = 2, .act = 'D', .rwbs = "W", .sector = 8, .bytes = 4096, .t = 2);
-	t.sequence += 5;
+	t.skipped = 5;
 	TRACE(&t, .protocol = 2, .act = 'Q', .rwbs = "W", .sector = 99, .bytes = 4096, .t = 8);
 	TRACE(&t, .protocol = 2, .act = 'C', .rwbs = "W", .sector = 8, .bytes = 4096, .t = 9);
 	cr_assert_eq(run(), 0);

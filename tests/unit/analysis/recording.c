@@ -418,7 +418,7 @@ Test(recording, gaps_and_steps_back_are_told_for_each_cpu)
 
 	for (uint32_t i = 0; i < 4; i++) {
 		/* The builder counts on where it is given 0. */
-		b.sequence = wrap[i] - 1;
+		b.skipped = i ? 0 : wrap[0] - 1;
 		TRACE(&b, .act = 'Q', .rwbs = "R", .t = i, .cpu = 1);
 	}
 	trace_file(&b, "y");

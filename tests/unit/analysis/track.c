@@ -271,10 +271,10 @@ Test(track, reads_of_one_place)
 {
 	const struct stats_group *r;
 
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++)
 		T(.act = 'Q', .rwbs = "R", .sector = 8, .bytes = 4 * KIB, .pid = 1 + i, .t = 1 + i);
+	for (int i = 0; i < 2; i++)
 		T(.act = 'D', .rwbs = "R", .sector = 8, .bytes = 4 * KIB, .t = 3 + i);
-	}
 	for (int i = 0; i < 2; i++)
 		T(.act = 'C', .rwbs = "R", .sector = 8, .bytes = 4 * KIB, .t = 10 + i);
 	T(.act = 'Q', .rwbs = "R", .sector = 8, .bytes = 4 * KIB, .pid = 3, .t = 100);

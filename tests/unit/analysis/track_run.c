@@ -107,7 +107,7 @@ static const struct track_ops ops = {
 
 void run_paths(struct run *run, char *const *paths, size_t n)
 {
-	static const struct stats_options options = {.slowest = 10};
+	static const struct stats_options options = {.slowest = 10, .failed = 3};
 	struct track *track = NULL;
 	struct merge_item item;
 
