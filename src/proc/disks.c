@@ -7,6 +7,10 @@
 #include <fcntl.h>
 #include <string.h>
 
+enum {
+	TEXT_BYTES = 64 << 10,
+};
+
 int disks_init(struct disks *disks, int sys_fd, const char *const *names, size_t n_names)
 {
 	*disks = (struct disks){
@@ -15,14 +19,16 @@ int disks_init(struct disks *disks, int sys_fd, const char *const *names, size_t
 		.names = names,
 		.n_names = n_names,
 		.disks = calloc(DISKS_MAX, sizeof(struct disk)),
+		.text = malloc(TEXT_BYTES),
 	};
-	return disks->disks ? 0 : -ENOMEM;
+	return disks->disks && disks->text ? 0 : -ENOMEM;
 }
 
 void disks_deinit(struct disks *disks)
 {
 	close_keep_errno(take_fd(&disks->fd));
 	free(take_ptr(disks->disks));
+	free(take_ptr(disks->text));
 }
 
 /*
@@ -93,7 +99,6 @@ static void take_figures(struct disk *disk, const char *at)
 			disk->delta[i] = figure_delta(now, disk->now[i]);
 		disk->now[i] = now;
 	}
-	disk->seen = true;
 }
 
 /* "   8       0 sda 1 2 3 ..." */
@@ -109,8 +114,12 @@ static void take_line(struct disks *disks, const char *line, size_t at)
 	if (line[n] != ' ')
 		return;
 	disk = find(disks, line, n, at);
-	if (disk && disk->watched)
-		take_figures(disk, line + n);
+	if (!disk)
+		return;
+	take_figures(disk, line + n);
+	disk->seen = disk->watched;
+	/* What is not told may be. */
+	disks->in_flight |= disk->now[DISK_IN_FLIGHT] != 0;
 }
 
 /* One that comes back later is another one. */
@@ -123,20 +132,37 @@ static void forget_unseen(struct disk *disk)
 	}
 }
 
+static void nothing_moved(struct disks *disks)
+{
+	for (size_t i = 0; i < disks->n; i++) {
+		for (int k = 0; k < N_DISK_GROWING; k++) {
+			if (figure_known(disks->disks[i].now[k]))
+				disks->disks[i].delta[k] = 0;
+		}
+	}
+}
+
 void disks_read(struct disks *disks, struct proc_files *files)
 {
-	char text[64 << 10];
+	char text[TEXT_BYTES];
+	ssize_t n = proc_file_read_all(files, &disks->fd, "diskstats", text, sizeof(text));
 	size_t at = 0;
 
+	if (n > 0 && (size_t)n == disks->n_text && !memcmp(text, disks->text, disks->n_text)) {
+		disks->at_rest = !disks->in_flight;
+		nothing_moved(disks);
+		return;
+	}
+	disks->in_flight = disks->at_rest = false;
+	disks->n_text = n > 0 ? (size_t)n : 0;
+	memcpy(disks->text, text, disks->n_text);
 	for (size_t i = 0; i < disks->n; i++)
 		disks->disks[i].seen = false;
-	if (proc_file_read_all(files, &disks->fd, "diskstats", text, sizeof(text)) > 0) {
-		for (const char *line = text; line && *line; at++) {
-			take_line(disks, line, at);
-			line = strchr(line, '\n');
-			if (line)
-				line++;
-		}
+	for (const char *line = n > 0 ? text : NULL; line && *line; at++) {
+		take_line(disks, line, at);
+		line = strchr(line, '\n');
+		if (line)
+			line++;
 	}
 	for (size_t i = 0; i < disks->n; i++) {
 		if (!disks->disks[i].seen)

@@ -41,6 +41,10 @@ struct disks {
 	size_t n_names;
 	struct disk *disks; /* DISKS_MAX */
 	size_t n;
+	char *text; /* of the file, as it was read last */
+	size_t n_text;
+	bool in_flight; /* any disk has requests in flight, watched or not */
+	bool at_rest;	/* no disk did anything in this sample, watched or not */
 };
 
 /** @names: as in /proc/diskstats. -ENOMEM */

@@ -94,7 +94,7 @@ static void read_pressure(struct proc_files *files, int *fd, const char *path,
 	sample->value[some + 1] = total_of(text, "full ");
 }
 
-void machine_read(struct machine *machine, struct proc_files *files, bool pressure,
+void machine_read(struct machine *machine, struct proc_files *files, bool memory_pressure,
 		  struct machine_sample *ret)
 {
 	char text[32 << 10];
@@ -105,8 +105,8 @@ void machine_read(struct machine *machine, struct proc_files *files, bool pressu
 		take_lines(text, vmstat_keys, ret);
 	if (proc_file_read_all(files, &machine->meminfo_fd, "meminfo", text, sizeof(text)) > 0)
 		take_lines(text, meminfo_keys, ret);
-	if (!pressure)
-		return;
 	read_pressure(files, &machine->io_fd, "pressure/io", ret, MACHINE_IO_SOME_US);
-	read_pressure(files, &machine->memory_fd, "pressure/memory", ret, MACHINE_MEMORY_SOME_US);
+	if (memory_pressure)
+		read_pressure(files, &machine->memory_fd, "pressure/memory", ret,
+			      MACHINE_MEMORY_SOME_US);
 }

@@ -39,8 +39,8 @@ struct machine {
 
 void machine_init(struct machine *machine);
 void machine_close(struct machine *machine, struct proc_files *files);
-/** @pressure: the figures of pressure stall information, too. */
-void machine_read(struct machine *machine, struct proc_files *files, bool pressure,
+/** @memory_pressure: of it, too: it costs one more file. */
+void machine_read(struct machine *machine, struct proc_files *files, bool memory_pressure,
 		  struct machine_sample *ret);
 
 #endif

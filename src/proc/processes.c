@@ -10,8 +10,10 @@
 
 enum {
 	VANISHED_SAMPLES = 3, /* for how long a parent may be late to take over */
-	LIST_INTERVAL_S = 1,
+	LIST_INTERVAL_S = 10,
 	PROBES_MAX = 100, /* new PIDs that are looked for one by one */
+	SLEEPER_MS = 1000,
+	SLEEPER_LOOK_MS = 350, /* every fourth tick of ten a second */
 };
 
 struct process_entry {
@@ -27,6 +29,9 @@ int processes_init(struct processes *processes, struct proc_files *files, struct
 		.files = files,
 		.loadavg_fd = -1,
 		.last_pid = FIGURE_UNKNOWN,
+		.last_pid_before = FIGURE_UNKNOWN,
+		.probed_from = FIGURE_UNKNOWN,
+		.n_tasks = FIGURE_UNKNOWN,
 	};
 	processes->dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!processes->dir) {
@@ -134,43 +139,84 @@ static int probe(struct processes *processes, uint64_t from, uint64_t to)
 }
 
 /*
- * Listing /proc costs more than all the rest. The last word of loadavg is the PID that was given
- * last: while it stays the same, nobody is new; if it has moved on a little, one can look there.
+ * "0.00 0.00 0.00 RUNNING/TASKS LAST_PID": how many there are, and who was made last. If both stay
+ * the same, so does everybody.
  */
-static int find_new(struct processes *processes, uint64_t mono_ns)
+static void look_for_changes(struct processes *processes)
 {
-	uint64_t before = processes->last_pid, now = FIGURE_UNKNOWN;
+	uint64_t n_tasks = FIGURE_UNKNOWN, last_pid = FIGURE_UNKNOWN;
 	char text[128];
 	const char *at;
 
 	if (proc_file_read(processes->files, &processes->loadavg_fd, "loadavg", text,
 			   sizeof(text)) > 0 &&
-	    (at = strrchr(text, ' ')))
-		now = proc_number(&at);
-	processes->last_pid = now;
-	if (figure_known(now) && figure_known(before) &&
+	    (at = strchr(text, '/'))) {
+		at++;
+		n_tasks = proc_number(&at);
+		last_pid = proc_number(&at);
+	}
+	processes->same_tasks = figure_known(n_tasks) && n_tasks == processes->n_tasks &&
+				last_pid == processes->last_pid;
+	processes->n_tasks = n_tasks;
+	processes->last_pid_before = processes->last_pid;
+	processes->last_pid = last_pid;
+}
+
+/*
+ * Listing /proc costs more than all the rest. If the last PID that was given has moved on a little,
+ * one can look there; also for those of the last sample, who may have had no more than a number by
+ * then. Numbers that somebody chose by himself (CRIU) are found by the list.
+ */
+static int find_new(struct processes *processes, uint64_t mono_ns)
+{
+	uint64_t before = processes->last_pid_before, from = processes->probed_from;
+	uint64_t now = processes->last_pid;
+
+	processes->probed_from = before;
+	if (figure_known(now) && figure_known(from) &&
 	    mono_ns - processes->listed_ns < (uint64_t)LIST_INTERVAL_S * NS_PER_S) {
-		if (now == before)
+		if (now == from && now == before)
 			return 0;
-		if (processes->files->is_real && now > before && now - before <= PROBES_MAX)
-			return probe(processes, before + 1, now);
+		if (processes->files->is_real && from <= before && before <= now &&
+		    now - from <= PROBES_MAX)
+			return probe(processes, from + 1, now);
 	}
 	processes->listed_ns = mono_ns;
 	return list(processes);
 }
 
-int processes_read(struct processes *processes, const struct delay_switch *delay, uint64_t mono_ns)
+/* Who has slept for a while, nobody asked for, and does not matter while no disk does anything. */
+static bool may_sleep_on(const struct thread_group *process, uint64_t mono_ns)
 {
+	return process->rests && !process->label && !process->renamed &&
+	       mono_ns - process->ran_ns >= (uint64_t)SLEEPER_MS * NS_PER_MS &&
+	       thread_group_state(process) != 'D';
+}
+
+int processes_read(struct processes *processes, const struct delay_switch *delay, uint64_t mono_ns,
+		   bool quiet)
+{
+	bool other_delay = delay->state != processes->delay.state ||
+			   delay->on_ticks != processes->delay.on_ticks;
 	struct process_entry *entry, *next;
 	int r;
 
 	processes->sample++;
+	look_for_changes(processes);
 	r = find_new(processes, mono_ns);
+	quiet &= processes->same_tasks && !other_delay &&
+		 mono_ns - processes->looked_ns < (uint64_t)SLEEPER_LOOK_MS * NS_PER_MS;
+	if (!quiet)
+		processes->looked_ns = mono_ns;
+	processes->delay = *delay;
 	HASH_ITER (hh, processes->entries, entry, next) {
 		struct thread_group *process = &entry->process;
 		bool was_denied = process->access == IO_DENIED;
 
-		if (thread_group_read(process, processes->files, delay) < 0) {
+		if (quiet && may_sleep_on(process, mono_ns))
+			continue;
+		process->rests &= !other_delay;
+		if (thread_group_read(process, processes->files, delay, mono_ns) < 0) {
 			remember(processes, process);
 			forget(processes, entry);
 			continue;

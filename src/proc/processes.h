@@ -28,6 +28,12 @@ struct processes {
 	int loadavg_fd;
 	uint64_t last_pid; /* that was given to anybody; FIGURE_UNKNOWN */
 	uint64_t listed_ns;
+	uint64_t last_pid_before; /* a sample earlier */
+	uint64_t probed_from;	  /* the one before those that were looked for then */
+	uint64_t n_tasks;	  /* threads of the whole machine; FIGURE_UNKNOWN */
+	bool same_tasks;	  /* nobody was made, and nobody has ended, since the last sample */
+	uint64_t looked_ns;	  /* when the last one was that looked at everybody */
+	struct delay_switch delay; /* as it was then */
 	uint64_t sample;
 	uint64_t denied;			/* processes whose counters may not be read */
 	struct vanished vanished[VANISHED_MAX]; /* a ring: the last ones */
@@ -39,8 +45,13 @@ struct processes {
 int processes_init(struct processes *processes, struct proc_files *files, struct why *why);
 void processes_deinit(struct processes *processes);
 
-/** The next sample. 0 or -ENOMEM. */
-int processes_read(struct processes *processes, const struct delay_switch *delay, uint64_t mono_ns);
+/**
+ * The next sample. 0 or -ENOMEM.
+ * @quiet: no disk did anything since the last one, and nobody waited for any. Then those without a
+ * label that have slept for a while are looked at now and then only.
+ */
+int processes_read(struct processes *processes, const struct delay_switch *delay, uint64_t mono_ns,
+		   bool quiet);
 
 /** The first process (@after NULL) or the next one; NULL: none. In no particular order. */
 struct thread_group *processes_next(const struct processes *processes,

@@ -157,6 +157,8 @@ static void process_rows(struct sampler *sampler)
 							  thread_group_name(process));
 			process->renamed = false;
 		}
+		if (process->rests && state != 'D')
+			continue;
 		take_children(sampler, process);
 		stall_figures_of(process, &figures);
 		label = process->label;
@@ -220,7 +222,9 @@ static void begin_tick(struct sampler *sampler, const struct sampler_moment *mom
 
 void sampler_tick(struct sampler *sampler, const struct sampler_moment *moment, uint64_t missed)
 {
+	const struct machine_sample *before = &sampler->machine_before;
 	struct machine_sample machine;
+	bool quiet;
 	int r;
 
 	begin_tick(sampler, moment, missed);
@@ -228,17 +232,19 @@ void sampler_tick(struct sampler *sampler, const struct sampler_moment *moment, 
 	disks_read(&sampler->disks, &sampler->files);
 	sampler->tick.disk_write_sectors = disks_sum(&sampler->disks, DISK_WRITE_SECTORS);
 	sampler->tick.disk_busy_ms = disks_sum(&sampler->disks, DISK_BUSY_MS);
-	r = processes_read(&sampler->processes, &sampler->delay, moment->mono_ns);
+	machine_read(&sampler->machine, &sampler->files, sampler->tick.all_columns, &machine);
+	/* Where nobody tells who waits, the disks alone do. */
+	quiet = sampler->samples && sampler->disks.at_rest &&
+		machine.value[MACHINE_IO_SOME_US] == before->value[MACHINE_IO_SOME_US];
+	r = processes_read(&sampler->processes, &sampler->delay, moment->mono_ns, quiet);
 	if (r < 0 && !sampler->no_memory) {
 		sampler_note(sampler, "no memory: some processes are not seen");
 		sampler->no_memory = true;
 	}
-	machine_read(&sampler->machine, &sampler->files, sampler->tick.all_columns, &machine);
 	if (sampler->samples) {
 		process_rows(sampler);
 		disk_rows(sampler);
-		stall_machine_row(&sampler->row, &sampler->tick, &machine,
-				  &sampler->machine_before);
+		stall_machine_row(&sampler->row, &sampler->tick, &machine, before);
 		emit(sampler);
 		if (sampler->options.alert_ns)
 			stall_alert_look(sampler);

@@ -275,7 +275,7 @@ static int read_anew(struct thread_group *process, struct proc_files *files,
 }
 
 int thread_group_read(struct thread_group *process, struct proc_files *files,
-		      const struct delay_switch *delay)
+		      const struct delay_switch *delay, uint64_t mono_ns)
 {
 	/* First, so that what they do from here on is seen the next time. */
 	uint64_t cpu_ns = proc_cpu_ns(files, process->pid);
@@ -283,9 +283,13 @@ int thread_group_read(struct thread_group *process, struct proc_files *files,
 
 	process->known = process->access != IO_NOT_READ;
 	if (process->known && figure_known(cpu_ns) && cpu_ns == process->cpu_ns) {
-		nothing_new(process, delay);
+		if (!process->rests)
+			nothing_new(process, delay);
+		process->rests = true;
 		return 0;
 	}
+	process->rests = false;
+	process->ran_ns = mono_ns;
 	r = read_anew(process, files, delay);
 	if (r < 0)
 		return r;

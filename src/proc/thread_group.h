@@ -23,6 +23,8 @@ struct thread_group {
 	int io_fd;
 	enum io_access access;
 	bool known;	   /* there was a sample before this one */
+	bool rests;	   /* nobody of it has run since the last sample: the deltas are 0 */
+	uint64_t ran_ns;   /* when it was seen last that somebody had */
 	bool io_known;	   /* the same of @io */
 	bool renamed;	   /* since @label was found, or never looked */
 	bool listed;	   /* while the list is renewed */
@@ -47,7 +49,7 @@ void thread_group_deinit(struct thread_group *process, struct proc_files *files)
  * Another process of the same number is known by its start, and is begun with anew.
  */
 int thread_group_read(struct thread_group *process, struct proc_files *files,
-		      const struct delay_switch *delay);
+		      const struct delay_switch *delay, uint64_t mono_ns);
 
 /** Its name: any bytes. */
 static inline const char *thread_group_name(const struct thread_group *process)
