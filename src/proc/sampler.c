@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "figure.h"
+#include "hidden.h"
 #include "stall_alert.h"
 
 #include <stdarg.h>
@@ -105,6 +106,18 @@ static void look_at_delay(struct sampler *sampler)
 	sampler->delay_seen_ns = now_ns;
 	if (changed)
 		note_delay(sampler);
+}
+
+static void note_hidden(struct sampler *sampler)
+{
+	char option[64];
+
+	if (proc_is_hidden(sampler->options.proc_fd, option, sizeof(option)))
+		sampler_note(sampler,
+			     "/proc is mounted with %s: processes of other users are not seen, and "
+			     "are in no row or sum; root sees them, and so does the group that the "
+			     "option gid= of that mount names",
+			     option);
 }
 
 /* A clock that was set, a machine that slept: times do not mean what they seem to. */
@@ -229,6 +242,8 @@ void sampler_tick(struct sampler *sampler, const struct sampler_moment *moment, 
 
 	begin_tick(sampler, moment, missed);
 	look_at_delay(sampler);
+	if (!sampler->samples)
+		note_hidden(sampler);
 	disks_read(&sampler->disks, &sampler->files);
 	sampler->tick.disk_write_sectors = disks_sum(&sampler->disks, DISK_WRITE_SECTORS);
 	sampler->tick.disk_busy_ms = disks_sum(&sampler->disks, DISK_BUSY_MS);

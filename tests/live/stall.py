@@ -158,6 +158,16 @@ def denied():
     expect(not [row for row in rows if row["pid"] == "1" and row["d_wchar_kB"] == "0"], "0 for what may not be read")
 
 
+def hidden():
+    """In a mount namespace of its own."""
+    script = """mount -o remount,hidepid=2 /proc && for as in 65534 0; do
+        setpriv --reuid=$as --regid=$as --clear-groups "$0" stall --duration 0.5; done"""
+    done = subprocess.run(["unshare", "-m", "--mount-proc", "--propagation", "private", "-f", "-p", "sh", "-c", script,
+                           blkbox], stdout=subprocess.PIPE, timeout=30)
+    told = [part.count(b"hidepid=invisible") for part in done.stdout.split(b"wall,mono")[1:]]
+    expect(told == [1, 0], "hidden processes: notes for nobody and for root", told)
+
+
 def a_child_and_its_parent():
     sampler = Sampler("--names", "theparent,thechild")
 
@@ -291,7 +301,7 @@ before = switch() if os.path.exists(SWITCH) else None
 try:
     if before is not None:
         delay_accounting()
-    for test in (a_worker_thread, denied, a_child_and_its_parent, names, a_pid_that_is_used_again, signals_and_files,
+    for test in (a_worker_thread, denied, hidden, a_child_and_its_parent, names, a_pid_that_is_used_again, signals_and_files,
                  killed, an_output_that_fills_up, a_command):
         print("==", test.__name__)
         test()

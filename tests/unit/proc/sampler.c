@@ -7,7 +7,10 @@
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* Columns of the rows below, behind wall and mono. */
 #define HEADER_OF_OLD                                                                 \
@@ -313,6 +316,60 @@ Test(sampler, old_kernels_without_byte_counters)
 	tick();
 	tick();
 	cr_expect(has(",bully,7,D,,,0,"), "%s", rows);
+}
+
+/* The rows of a first sample. */
+static void mounted_with(const char *mount_options)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		 "21 1 0:20 / /sys rw - sysfs sysfs rw\n"
+		 "22 1 0:21 / /proc rw,nosuid shared:5 - proc proc %s\n"
+		 "23 1 0:22 / /srv/proc rw - proc proc rw,hidepid=1\n",
+		 mount_options);
+	fake_put(&fake, "proc/self/mountinfo", text);
+	again(&options);
+	tick();
+}
+
+/* Root may do all the rest. */
+static void may_not_trace(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	cr_assert_eq(syscall(SYS_capget, &header, data), 0);
+	data[0].effective &= ~(1u << CAP_SYS_PTRACE);
+	cr_assert_eq(syscall(SYS_capset, &header, data), 0);
+}
+
+Test(sampler, processes_that_are_hidden_are_told_of_once)
+{
+	static const struct {
+		const char *mount_options;
+		bool hides;
+	} cases[] = {
+		{"rw", false},
+		{"rw,hidepid=0", false},
+		{"rw,hidepid=off", false},
+		{"rw,hidepid=2", true},
+		{"rw,hidepid=invisible", true},
+		{"rw,gid=54321,hidepid=ptraceable", true},
+	};
+	char own[64];
+
+	may_not_trace();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		mounted_with(cases[i].mount_options);
+		cr_expect_eq(has("NOTE: /proc is mounted with hidepid="), cases[i].hides, "%s: %s",
+			     cases[i].mount_options, rows);
+	}
+	tick();
+	cr_expect_not(has("hidepid"), "told again: %s", rows);
+	snprintf(own, sizeof(own), "rw,hidepid=2,gid=%u", getegid());
+	mounted_with(own);
+	cr_expect_not(has("hidepid"), "our group sees all: %s", rows);
 }
 
 Test(sampler, a_pid_that_is_used_again_begins_anew)
