@@ -13,6 +13,7 @@ struct log_sink {
 	struct aside aside; /* fd -1: in memory */
 	int memory_fd;
 	bool force;
+	bool repeated; /* the tables, in front of the first data */
 	bool finished;
 	bool discarded;
 };
@@ -43,8 +44,13 @@ static int sink_data(void *context, uint32_t channel, const void *bytes, size_t 
 		     struct why *why)
 {
 	struct log_sink *sink = context;
+	int r = 0;
 
-	return log_writer_data(sink->writer, channel, bytes, size, why);
+	/* A log that is cut off has a second copy, too. */
+	if (!sink->repeated)
+		r = log_writer_repeat(sink->writer, why);
+	sink->repeated = true;
+	return r < 0 ? r : log_writer_data(sink->writer, channel, bytes, size, why);
 }
 
 static int sink_drops(void *context, const struct log_drops *drops, size_t n, struct why *why)
@@ -72,8 +78,10 @@ static int sink_clock(void *context, struct why *why)
 static int sink_finish(void *context, enum log_end_reason reason, struct why *why)
 {
 	struct log_sink *sink = context;
-	int r = log_writer_finish(sink->writer, reason, why);
+	int r = log_writer_repeat(sink->writer, why);
 
+	if (r >= 0)
+		r = log_writer_finish(sink->writer, reason, why);
 	if (r < 0 || sink->memory_fd >= 0) {
 		sink->finished = r >= 0;
 		return r;

@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "log_clock.h"
 #include "log_out.h"
+#include "log_repeat.h"
 #include "record_count.h"
 
 #include <string.h>
@@ -25,6 +26,7 @@ struct log_writer {
 	uint64_t blocks;
 	struct channel *channels;
 	size_t n_channels;
+	struct log_repeat tables;
 	ZSTD_CCtx *zstd; /* NULL: no compression */
 	uint8_t *packed; /* LOG_DATA_TARGET bytes */
 	bool finished;
@@ -54,8 +56,8 @@ static int write_block(struct log_writer *writer, struct log_block_head *head, c
 	return 0;
 }
 
-static int write_plain(struct log_writer *writer, enum log_block_type type, const void *payload,
-		       size_t size, struct why *why)
+static int write_once(struct log_writer *writer, enum log_block_type type, const void *payload,
+		      size_t size, struct why *why)
 {
 	struct log_block_head head = {
 		.type = (uint16_t)type,
@@ -65,6 +67,32 @@ static int write_plain(struct log_writer *writer, enum log_block_type type, cons
 	};
 
 	return write_block(writer, &head, payload, why);
+}
+
+static int out_of_memory(struct log_writer *writer, struct why *why)
+{
+	why_errno(&writer->out.why, -ENOMEM, "cannot write to the log");
+	return log_out_give_up(&writer->out, -ENOMEM, why);
+}
+
+static int write_plain(struct log_writer *writer, enum log_block_type type, const void *payload,
+		       size_t size, struct why *why)
+{
+	if (log_repeat_keep(&writer->tables, type, payload, size) < 0)
+		return out_of_memory(writer, why);
+	return write_once(writer, type, payload, size, why);
+}
+
+int log_writer_repeat(struct log_writer *writer, struct why *why)
+{
+	int r = log_out_state(&writer->out, why);
+
+	for (size_t i = 0; r >= 0 && i < writer->tables.n; i++) {
+		const struct log_kept *block = &writer->tables.blocks[i];
+
+		r = write_once(writer, block->type, block->payload, block->size, why);
+	}
+	return r;
 }
 
 /* Writes an array of items, in as many blocks as it needs. */
@@ -141,6 +169,7 @@ void log_writer_destroy(struct log_writer *writer)
 	ZSTD_freeCCtx(writer->zstd);
 	free(writer->packed);
 	free(writer->channels);
+	log_repeat_deinit(&writer->tables);
 	free(writer);
 }
 
@@ -188,10 +217,8 @@ int log_writer_channels(struct log_writer *writer, const struct log_channel *cha
 		return log_out_give_up(&writer->out, -E2BIG, why);
 	}
 	grown = reallocarray(writer->channels, writer->n_channels + n + 1, sizeof(*grown));
-	if (!grown) {
-		why_errno(&writer->out.why, -ENOMEM, "cannot write to the log");
-		return log_out_give_up(&writer->out, -ENOMEM, why);
-	}
+	if (!grown)
+		return out_of_memory(writer, why);
 	writer->channels = grown;
 	r = write_items(writer, LOG_CHANNELS, channels, sizeof(*channels), n, why);
 	if (r < 0)
@@ -287,10 +314,8 @@ int log_writer_finish(struct log_writer *writer, enum log_end_reason reason, str
 	if (r < 0)
 		return r;
 	end = calloc(1, size);
-	if (!end) {
-		why_errno(&writer->out.why, -ENOMEM, "cannot write to the log");
-		return log_out_give_up(&writer->out, -ENOMEM, why);
-	}
+	if (!end)
+		return out_of_memory(writer, why);
 	log_clock_sample(&clock);
 	end->end_mono_ns = clock.mono_ns;
 	end->end_real_ns = clock.real_ns;

@@ -37,6 +37,12 @@ int log_writer_channels(struct log_writer *writer, const struct log_channel *cha
 			struct why *why);
 
 /**
+ * Writes the facts, devices and channels that there are by now once more: to be called before the
+ * first data and before the end, so that no single damaged block makes the rest unreadable.
+ */
+int log_writer_repeat(struct log_writer *writer, struct why *why);
+
+/**
  * Appends bytes of a channel: one block, or more if there are more than LOG_DATA_TARGET of them.
  * Counts the records that pass by (LOG_RELAY_RECORDS). The span may cut a record anywhere.
  */

@@ -103,6 +103,27 @@ Test(log_sink, has_its_name_only_when_it_is_whole)
 	assert_log(open(path, O_RDONLY | O_CLOEXEC), true);
 }
 
+/* Facts that all else is read by: one damaged block of them must not be the end of the log. */
+Test(log_sink, writes_its_facts_at_the_start_and_at_the_end)
+{
+	char bytes[8192];
+	size_t n = 0, size, first, last = 0;
+	int fd;
+
+	cr_assert_eq(log_sink_create(path, &plain, &sink, &why), 0, "%s", why.text);
+	record_something();
+	cr_assert_eq(finish(), 0, "%s", why.text);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	size = (size_t)read(fd, bytes, sizeof(bytes));
+	close(fd);
+	for (const char *at = bytes; (at = memmem(at, size - (size_t)(at - bytes), "host=box", 8));
+	     at++, n++)
+		last = (size_t)(at - bytes);
+	first = (size_t)((char *)memmem(bytes, size, record, sizeof(record)) - bytes);
+	cr_assert_eq(n, 3);
+	cr_assert_gt(last, first, "none behind the data");
+}
+
 Test(log_sink, one_that_was_not_finished_is_kept_as_part)
 {
 	cr_assert_eq(log_sink_create(path, &plain, &sink, &why), 0, "%s", why.text);
