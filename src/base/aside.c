@@ -1,42 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "aside.h"
 
-#include "number.h"
+#include "output.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
-
-/* Started through sudo by somebody: the output is that user's. */
-static void give_to_user(int fd)
-{
-	const char *uid_text = getenv("SUDO_UID");
-	const char *gid_text = getenv("SUDO_GID");
-	uint64_t uid, gid;
-	int ignored;
-
-	if (!uid_text || !gid_text || geteuid() != 0)
-		return;
-	if (count_parse(uid_text, &uid, NULL) < 0 || count_parse(gid_text, &gid, NULL) < 0)
-		return;
-	/* A file system without owners refuses; the file is then as good as it can be. */
-	ignored = fchown(fd, (uid_t)uid, (gid_t)gid);
-	(void)ignored;
-}
-
-/* "/dev/stdout" and what points there: to be written to, it would be replaced. */
-static bool is_link_to_descriptor(const char *path)
-{
-	char target[PATH_MAX];
-	ssize_t n = readlink(path, target, sizeof(target) - 1);
-
-	if (n < 0)
-		return false;
-	target[n] = '\0';
-	return !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6) ||
-	       !strncmp(target, "/dev/", 5) || !strncmp(target, "/proc/", 6);
-}
 
 /* What becomes of a file that is there already. */
 enum existing {
@@ -55,22 +24,13 @@ static int refuse_existing(const char *path, const char *what, enum existing exi
 /* What PATH is by now: 0 = nothing or a file to be replaced, 1 = to be written directly. */
 static int look_at(const char *path, enum existing existing, struct why *why)
 {
-	struct stat st;
+	enum output_place place;
+	int r = output_look(path, &place, why);
 
-	if (stat(path, &st) < 0) {
-		/* A symbolic link to nowhere is something, too. */
-		if (lstat(path, &st) < 0)
-			return 0;
-	} else if (S_ISDIR(st.st_mode)) {
-		return why_set(why, -EISDIR, "cannot write to %s: it is a directory", path);
-	} else if (S_ISBLK(st.st_mode)) {
-		/* A slip of the finger would cost a whole disk; nobody needs it. */
-		return why_set(why, -EINVAL, "%s is a block device: it is not written to", path);
-	} else if (!S_ISREG(st.st_mode)) {
+	if (r < 0 || place == OUTPUT_NOTHING)
+		return r;
+	if (place == OUTPUT_DIRECT)
 		return 1;
-	} else if (is_link_to_descriptor(path)) {
-		return why_set(why, -EINVAL, "%s is an open file; standard output is '-'", path);
-	}
 	return existing == REPLACE ? 0 : refuse_existing(path, "", existing, why);
 }
 
@@ -89,19 +49,6 @@ static int create_part(const char *part, enum existing existing, struct why *why
 	return why_errno(why, -errno, "cannot create %s", part);
 }
 
-/* A pipe that nobody reads must not make us wait where no signal is heard: it is ENXIO. */
-static int open_directly(const char *path, struct why *why)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-
-	if (fd < 0 && errno == ENXIO)
-		return why_set(why, -ENXIO, "cannot write to %s: nobody reads from it", path);
-	if (fd < 0)
-		return why_errno(why, -errno, "cannot write to %s", path);
-	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
-	return fd;
-}
-
 static int open_part(struct aside *aside, const char *path, enum existing existing, struct why *why)
 {
 	_cleanup_free_ char *own_path = strdup(path);
@@ -114,11 +61,12 @@ static int open_part(struct aside *aside, const char *path, enum existing existi
 		return direct;
 	if (!own_path || (!direct && asprintf(&part, "%s.part", path) < 0))
 		return why_set(why, -ENOMEM, "no memory");
-	fd = direct ? open_directly(path, why) : create_part(part, existing, why);
+	/* A pipe that nobody reads must not make us wait where no signal is heard: it is ENXIO. */
+	fd = direct ? output_open_direct(path, true, why) : create_part(part, existing, why);
 	if (fd < 0)
 		return fd;
 	if (!direct)
-		give_to_user(fd);
+		output_give_to_user(fd);
 	aside->fd = fd;
 	aside->path = take_ptr(own_path);
 	aside->part = take_ptr(part);
@@ -166,7 +114,7 @@ int aside_open_unnamed(struct aside *aside, const char *path, struct why *why)
 	/* What is no plain file is told of, or written to, as ever. */
 	if (fd < 0)
 		return open_part(aside, path, KEEP, why);
-	give_to_user(fd);
+	output_give_to_user(fd);
 	*aside = (struct aside){
 		.fd = fd,
 		.path = take_ptr(own_path),

@@ -3,14 +3,15 @@
 
 #include "files_sink.h"
 #include "live_sink.h"
+#include "output.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 /* Makes a directory and those above it. Somebody else may make them at the same moment. */
 static int make_directory(const char *path, struct why *why)
 {
 	_cleanup_free_ char *copy = strdup(path);
+	int r;
 
 	if (!copy)
 		return why_errno(why, -ENOMEM, "cannot make the directory %s", path);
@@ -20,8 +21,9 @@ static int make_directory(const char *path, struct why *why)
 		if ((end != '/' && end != '\0') || (end && slash == copy))
 			continue;
 		*slash = '\0';
-		if (mkdir(copy, 0777) < 0 && errno != EEXIST)
-			return why_errno(why, -errno, "cannot make the directory %s", copy);
+		r = output_make_directory(copy, why);
+		if (r < 0)
+			return r;
 		*slash = end;
 		if (!end)
 			return 0;

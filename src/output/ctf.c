@@ -3,6 +3,7 @@
 
 #include "ctf_metadata.h"
 #include "ctf_stream.h"
+#include "output.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -125,8 +126,11 @@ static int make_folder(struct ctf_sink *ctf, struct why *why)
 		return r;
 	if (mkdir(ctf->part, 0700) < 0)
 		return why_errno(why, -errno, "cannot create %s", ctf->part);
-	ctf->dir_fd = open(ctf->part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return ctf->dir_fd < 0 ? why_errno(why, -errno, "cannot open %s", ctf->part) : 0;
+	ctf->dir_fd = open(ctf->part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (ctf->dir_fd < 0)
+		return why_errno(why, -errno, "cannot open %s", ctf->part);
+	output_give_to_user(ctf->dir_fd);
+	return 0;
 }
 
 static int write_metadata(const struct ctf_sink *ctf, struct why *why)
@@ -138,6 +142,7 @@ static int write_metadata(const struct ctf_sink *ctf, struct why *why)
 
 	if (fd < 0)
 		return why_errno(why, -errno, "cannot create %s/metadata", ctf->part);
+	output_give_to_user(fd);
 	if (out_init(&out, fd, OUT_ROOM_MAX) < 0)
 		return why_set(why, -ENOMEM, "no memory");
 	ctf_metadata(&out, ctf->recording);

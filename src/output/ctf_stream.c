@@ -6,6 +6,7 @@
 #include "escape.h"
 #include "letters.h"
 #include "out.h"
+#include "output.h"
 #include "wire.h"
 
 #include <fcntl.h>
@@ -57,6 +58,7 @@ int ctf_stream_create(int dir_fd, uint32_t tag, uint32_t cpu, struct ctf_stream 
 	stream->fd = openat(dir_fd, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
 	if (stream->fd < 0)
 		return why_errno(why, -errno, "cannot create the stream %s", name);
+	output_give_to_user(stream->fd);
 	*ret = take_ptr(stream);
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "csv_file.h"
 
 #include "out.h"
+#include "output.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -9,7 +10,6 @@
 #include <sys/stat.h>
 
 enum {
-	FILE_MODE = 0600, /* what a machine does tells what people do */
 	HEADER_MAX = 1024,
 };
 
@@ -70,44 +70,34 @@ static int check_header(struct csv_file *file, struct why *why)
 	return 0;
 }
 
-/* Flags to open it with; what is no plain file is there already, and is what was meant. */
-static int choose_flags(const struct csv_file_options *options, struct why *why)
+/* What is there is anew with force: it may have another mode, or other names. */
+static int open_plain(const struct csv_file_options *options, bool exists, struct why *why)
 {
-	int common = O_CLOEXEC | O_NOCTTY;
-	struct stat st;
-
-	if (stat(options->path, &st) == 0) {
-		if (S_ISDIR(st.st_mode))
-			return why_set(why, -EISDIR, "cannot write to %s: it is a directory",
-				       options->path);
-		/* A slip of the finger would cost a whole disk; nobody needs it. */
-		if (S_ISBLK(st.st_mode))
-			return why_set(why, -EINVAL, "%s is a block device: it is not written to",
-				       options->path);
-		if (!S_ISREG(st.st_mode))
-			return common | O_WRONLY;
-		if (!options->force && !options->append)
-			return why_set(why, -EEXIST,
-				       "%s exists; --force overwrites it, --append goes on behind "
-				       "what is there",
-				       options->path);
-	}
-	common |= O_RDWR | O_CREAT | O_APPEND;
-	if (options->force)
-		return common | O_TRUNC;
-	return options->append ? common : common | O_EXCL;
+	if (exists && options->append && !options->force)
+		return output_open_append(options->path, why);
+	if (exists && !options->force)
+		return why_set(why, -EEXIST,
+			       "%s exists; --force overwrites it, --append goes on behind what is "
+			       "there",
+			       options->path);
+	if (exists)
+		unlink(options->path); /* if that fails, so does the next */
+	return output_create(options->path, O_RDWR | O_APPEND, why);
 }
 
 static int open_path(struct csv_file *file, struct why *why)
 {
-	int flags = choose_flags(&file->options, why);
-	int fd, r;
+	const struct csv_file_options *options = &file->options;
+	enum output_place place;
+	int fd, r = output_look(options->path, &place, why);
 
-	if (flags < 0)
-		return flags;
-	fd = open(file->options.path, flags, FILE_MODE);
+	if (r < 0)
+		return r;
+	/* What is no plain file is there already, and is what was meant. */
+	fd = place == OUTPUT_DIRECT ? output_open_direct(options->path, false, why)
+				    : open_plain(options, place == OUTPUT_FILE, why);
 	if (fd < 0)
-		return why_errno(why, -errno, "cannot write to %s", file->options.path);
+		return fd;
 	r = adopt(file, fd);
 	return r == 0 && file->regular && file->bytes ? check_header(file, why) : r;
 }
@@ -146,10 +136,11 @@ int csv_file_reopen(struct csv_file *file)
 
 	if (!file->options.path || !file->regular)
 		return 0;
-	fd = open(file->options.path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, FILE_MODE);
-	if (fd < 0)
-		return -errno;
-	return adopt(file, fd);
+	/* Whoever moved the old one away may have made the next. */
+	fd = output_create(file->options.path, O_RDWR | O_APPEND, NULL);
+	if (fd == -EEXIST)
+		fd = output_open_append(file->options.path, NULL);
+	return fd < 0 ? fd : adopt(file, fd);
 }
 
 /* PATH.1 becomes PATH.2, and so on; the oldest one goes. */
@@ -234,7 +225,8 @@ int csv_file_write(struct csv_file *file, const char *rows, size_t n, size_t *re
 
 void csv_file_mend(const char *path, const struct csv_identity *identity)
 {
-	_cleanup_close_ int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	_cleanup_close_ int fd =
+		open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	char tail[8192];
 	struct stat st;
 	off_t from;
