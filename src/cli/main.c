@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
+#include "inherited.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -64,6 +65,7 @@ static void occupy_standard_files(void)
 int main(int argc, char **argv)
 {
 	occupy_standard_files();
+	inherited_reduce();
 	atexit(check_stdout_at_exit);
 	/* A closed pipe is an error of write(2), handled where we write; never a silent death. */
 	signal(SIGPIPE, SIG_IGN);

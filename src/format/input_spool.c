@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "input_private.h"
 
+#include "invoker.h"
 #include "out.h"
 
 #include <fcntl.h>
@@ -11,7 +12,7 @@ enum {
 
 static int open_spool(struct why *why)
 {
-	const char *dir = getenv("TMPDIR");
+	const char *dir = is_privileged() ? NULL : getenv("TMPDIR");
 	int fd;
 
 	/* /var/tmp: a recording may not fit into memory, and /tmp may be memory. */

@@ -102,6 +102,8 @@ static void run_maker(const struct mkfs *maker, const char *device, pid_t parent
 		dup2(nowhere, fd);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* mke2fs, for one, can be led to other settings (MKE2FS_CONFIG). */
+	clearenv();
 	setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
 	execvp(arguments[0], (char *const *)arguments);
 	_exit(NOT_FOUND);

@@ -2,6 +2,7 @@
 #include "scratch.h"
 
 #include "cgroup.h"
+#include "invoker.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -105,7 +106,7 @@ int scratch_create(struct scratch *scratch, const char *parent, const char *cgro
 
 	*scratch = (struct scratch){.parent_fd = -1, .fd = -1, .guardian.fd = -1};
 	if (!parent)
-		parent = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
+		parent = getenv("TMPDIR") && !is_privileged() ? getenv("TMPDIR") : "/tmp";
 	scratch->parent_fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (scratch->parent_fd < 0)
 		return why_errno(why, -errno, "cannot use the directory %s", parent);
