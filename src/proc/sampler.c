@@ -156,6 +156,17 @@ static void take_children(struct sampler *sampler, struct thread_group *process)
 	}
 }
 
+static void note_cut(struct sampler *sampler)
+{
+	if (sampler->told_cut)
+		return;
+	sampler->told_cut = true;
+	sampler_note(sampler,
+		     "this kernel tells longer waits than there was time for (Linux 6.12 and later "
+		     "at times do, of tasks that are not of a real-time class): d_blkio_ms is cut "
+		     "to the time, and may be too large");
+}
+
 static void process_rows(struct sampler *sampler)
 {
 	struct stall_figures other = STALL_FIGURES_NONE, figures;
@@ -173,6 +184,8 @@ static void process_rows(struct sampler *sampler)
 		if (process->rests && state != 'D')
 			continue;
 		take_children(sampler, process);
+		if (process->was_cut)
+			note_cut(sampler);
 		stall_figures_of(process, &figures);
 		label = process->label;
 		if (state == 'D' && !label)

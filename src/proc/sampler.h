@@ -44,6 +44,7 @@ struct sampler {
 	uint64_t samples;
 	uint64_t rows;
 	bool no_memory; /* told */
+	bool told_cut;
 	struct csv_row row;
 };
 

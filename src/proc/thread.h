@@ -19,6 +19,9 @@ struct thread {
 	bool known;		/* @stat is there: what it has grown by can be told */
 	bool stays;		/* while the list is renewed */
 	uint64_t d_blkio_ticks; /* in this sample; FIGURE_UNKNOWN */
+	uint64_t read_ns;	/* when @stat was read */
+	uint64_t unread_ns;	/* of a wait that goes on: it may have lasted so long by then */
+	bool was_cut;		/* the kernel told more than that, in this sample */
 };
 
 void thread_init(struct thread *thread, pid_t tid);
@@ -30,10 +33,11 @@ void thread_close(struct thread *thread, struct proc_files *files);
  *
  * @is_new: it was made since the last sample of its process, so that its counter began at 0 then
  * @has_run: for sure
+ * @mono_ns: of this sample
  * 1: it has run; 0: it has not; -ESRCH: it has gone; others: cannot be read
  */
 int thread_read(struct thread *thread, struct proc_files *files, pid_t pid, bool is_new,
-		bool has_run, const struct delay_switch *delay);
+		bool has_run, const struct delay_switch *delay, uint64_t mono_ns);
 /** It has not run, for sure: nothing has become of it. */
 void thread_rest(struct thread *thread, const struct delay_switch *delay);
 

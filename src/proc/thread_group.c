@@ -127,8 +127,8 @@ static void begin_anew(struct thread_group *process)
  * -ESRCH: all of it.
  */
 static int read_threads(struct thread_group *process, struct proc_files *files,
-			const struct delay_switch *delay, size_t from, bool *ret_ran,
-			bool *ret_stale)
+			const struct delay_switch *delay, size_t from, uint64_t mono_ns,
+			bool *ret_ran, bool *ret_stale)
 {
 	for (size_t i = from; i < process->n_threads; i++) {
 		struct thread *thread = &process->threads[i];
@@ -140,7 +140,7 @@ static int read_threads(struct thread_group *process, struct proc_files *files,
 		memcpy(name, thread->stat.name, sizeof(name));
 		/* A single one has run, if any has. */
 		alone = process->n_threads == 1 && files->is_real;
-		r = thread_read(thread, files, process->pid, is_new, alone, delay);
+		r = thread_read(thread, files, process->pid, is_new, alone, delay, mono_ns);
 		if (r == -ESRCH && i == 0)
 			return -ESRCH;
 		if (r < 0) {
@@ -209,10 +209,12 @@ static void sum_blkio(struct thread_group *process)
 	uint64_t sum = FIGURE_UNKNOWN;
 	bool unknown = false;
 
+	process->was_cut = false;
 	for (size_t i = 0; i < process->n_threads; i++) {
 		uint64_t ticks = process->threads[i].d_blkio_ticks;
 
 		unknown |= !figure_known(ticks);
+		process->was_cut |= process->threads[i].was_cut;
 		sum = figure_sum(sum, ticks);
 	}
 	/* Nothing, as far as one knows: that is no 0. */
@@ -221,7 +223,7 @@ static void sum_blkio(struct thread_group *process)
 
 /* Its list of threads is not what it was: makes it anew, and reads those that are new. */
 static int renew_threads(struct thread_group *process, struct proc_files *files,
-			 const struct delay_switch *delay, bool *ret_ran)
+			 const struct delay_switch *delay, uint64_t mono_ns, bool *ret_ran)
 {
 	size_t first_new = process->n_threads;
 	bool ignored;
@@ -231,7 +233,8 @@ static int renew_threads(struct thread_group *process, struct proc_files *files,
 	if (process->n_threads > 1 || process->threads[0].stat.threads > 1) {
 		r = list_threads(process, files, &first_new);
 		if (r == 0)
-			r = read_threads(process, files, delay, first_new, ret_ran, &ignored);
+			r = read_threads(process, files, delay, first_new, mono_ns, ret_ran,
+					 &ignored);
 	}
 	process->threads_known = true;
 	return r;
@@ -257,14 +260,14 @@ static void nothing_new(struct thread_group *process, const struct delay_switch 
 }
 
 static int read_anew(struct thread_group *process, struct proc_files *files,
-		     const struct delay_switch *delay)
+		     const struct delay_switch *delay, uint64_t mono_ns)
 {
 	bool ran = false, stale = false;
-	int r = read_threads(process, files, delay, 0, &ran, &stale);
+	int r = read_threads(process, files, delay, 0, mono_ns, &ran, &stale);
 
 	if (r == 0 && (stale || !process->threads_known ||
 		       process->threads[0].stat.threads != process->n_threads))
-		r = renew_threads(process, files, delay, &ran);
+		r = renew_threads(process, files, delay, mono_ns, &ran);
 	if (r < 0)
 		return r;
 	if (ran || process->access == IO_NOT_READ)
@@ -290,7 +293,7 @@ int thread_group_read(struct thread_group *process, struct proc_files *files,
 	}
 	process->rests = false;
 	process->ran_ns = mono_ns;
-	r = read_anew(process, files, delay);
+	r = read_anew(process, files, delay, mono_ns);
 	if (r < 0)
 		return r;
 	/* The time of one that runs is brought up to date now and then. */

@@ -32,6 +32,7 @@ struct thread_group {
 	struct io_counters io;
 	uint64_t delta[N_IO_COUNTERS]; /* in this sample; FIGURE_UNKNOWN: not known */
 	uint64_t d_blkio_ticks;	       /* of all threads; FIGURE_UNKNOWN */
+	bool was_cut;		       /* the kernel told longer waits than can have been */
 	struct thread *threads;	       /* the first is the one that is called as the process */
 	size_t n_threads, room_threads;
 	bool threads_known;  /* the list was made once */

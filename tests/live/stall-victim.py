@@ -153,6 +153,8 @@ def run_first():
 def make_stall(blkbox, disk, directory, in_thread):
     """The report, and the victim's own calls."""
     out, small, big = "stall.csv", os.path.join(directory, "small"), os.path.join(directory, "big")
+    if os.path.exists(out):
+        os.remove(out)
     with open(small, "wb") as file:
         file.write(bytes(4096))
         os.fsync(file.fileno())

@@ -257,6 +257,35 @@ def signals_and_files():
     expect(of(rows, "SYS") and of(rows_of("hup.old"), "SYS"), "not opened anew")
 
 
+def for_long():
+    """Files put aside, reopened, processes that come and go: nothing grows, and each tick is there or is told missed."""
+    for name in os.listdir():
+        if name.startswith("soak"):
+            os.remove(name)
+    sampler = Sampler("--hz", "200", "--columns", "all", "--max-size", "256k", "--keep", "100", out="soak.csv")
+    found = []
+    for i in range(60):
+        subprocess.run(["sh", "-c", "sleep 0.1 & sleep 0.1"], check=True)
+        if i % 10 == 9:
+            os.rename("soak.csv", f"soak-{i}")
+            sampler.process.send_signal(signal.SIGHUP)
+        if i >= 10:
+            with open(f"/proc/{sampler.process.pid}/statm") as file:
+                resident = int(file.read().split()[1])
+            processes = sum(name.isdigit() for name in os.listdir("/proc"))
+            found.append((resident, len(os.listdir(f"/proc/{sampler.process.pid}/fd")) / processes))
+    time.sleep(0.3)
+    sampler.end()
+    for what in 0, 1:
+        first, last = (sorted(row[what] for row in part)[5] for part in (found[:10], found[-10:]))
+        expect(last <= 1.2 * first, ("memory", "descriptors a process")[what], first, last)
+    rows = [row for name in os.listdir() if name.startswith("soak") for row in rows_of(name) if row["proc"] == "SYS"]
+    rows.sort(key=lambda row: float(row["mono"]))
+    missed = sum(int(row["missed_ticks"]) for row in rows[1:])
+    ticks = round((float(rows[-1]["mono"]) - float(rows[0]["mono"])) * 200) + 1
+    expect(abs(len(rows) + missed - ticks) <= 3, "samples", len(rows), "missed", missed, "ticks", ticks)
+
+
 def killed():
     for i in range(15):
         sampler = Sampler("--hz", "1000", "--columns", "all", "--all", out="killed.csv")
@@ -301,8 +330,8 @@ before = switch() if os.path.exists(SWITCH) else None
 try:
     if before is not None:
         delay_accounting()
-    for test in (a_worker_thread, denied, hidden, a_child_and_its_parent, names, a_pid_that_is_used_again, signals_and_files,
-                 killed, an_output_that_fills_up, a_command):
+    for test in (a_worker_thread, denied, hidden, a_child_and_its_parent, names, a_pid_that_is_used_again,
+                 signals_and_files, for_long, killed, an_output_that_fills_up, a_command):
         print("==", test.__name__)
         test()
 finally:

@@ -318,6 +318,42 @@ Test(sampler, old_kernels_without_byte_counters)
 	cr_expect(has(",bully,7,D,,,0,"), "%s", rows);
 }
 
+Test(sampler, a_wait_is_no_longer_than_the_time_there_was)
+{
+	struct fake_task victim = {.pid = 7,
+				   .name = "victim",
+				   .state = 'S',
+				   .start_ticks = AFTER_SWITCH};
+
+	fake_io(&fake, 7, &(struct fake_io){0});
+	fake_task(&fake, &victim);
+	tick();
+	tick();
+	/* It sleeps for 400 ms, and has waited for all of that. */
+	victim.state = 'D';
+	for (int i = 0; i < 4; i++) {
+		fake_task(&fake, &victim);
+		tick();
+	}
+	victim.state = 'S';
+	victim.blkio_ticks = 42;
+	fake_task(&fake, &victim);
+	tick();
+	cr_expect(has(",victim,7,S,0,0,420,"), "%s", rows);
+	cr_expect_not(has("longer waits"), "%s", rows);
+	/* As 6.12 may tell it: from the start of the wait before. */
+	victim.blkio_ticks += 90;
+	fake_task(&fake, &victim);
+	tick();
+	cr_expect(has(",victim,7,S,0,0,110,"), "%s", rows);
+	cr_expect(has("NOTE: this kernel tells longer waits than there was time for"), "%s", rows);
+	victim.blkio_ticks += 90;
+	fake_task(&fake, &victim);
+	tick();
+	cr_expect(has(",victim,7,S,0,0,110,"), "%s", rows);
+	cr_expect_not(has("longer waits"), "told again: %s", rows);
+}
+
 /* The rows of a first sample. */
 static void mounted_with(const char *mount_options)
 {
