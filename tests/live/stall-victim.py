@@ -130,7 +130,7 @@ def write_back(directory):
 
 
 def wait_for(condition, what):
-    for _ in range(200):
+    for _ in range(2000):
         if condition():
             return
         time.sleep(0.05)
