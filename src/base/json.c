@@ -68,12 +68,29 @@ static void write_character(struct out *out, uint8_t c)
 	}
 }
 
-/* Ends or opens an element or a comment, or is a line's end to old readers of JavaScript. */
+/*
+ * The number of a character that a terminal would obey, or that is a line's end to old readers of
+ * JavaScript: C1 controls, marks without a width, marks that turn the writing direction. Else 0.
+ */
+static unsigned obeyed_character(const uint8_t *from, size_t length)
+{
+	unsigned code;
+
+	if (length == 2 && from[0] == 0xc2 && from[1] < 0xa0)
+		return from[1];
+	if (length != 3 || from[0] != 0xe2)
+		return 0;
+	code = 0x2000u | (from[1] & 0x3fu) << 6 | (from[2] & 0x3fu);
+	return (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+			       (code >= 0x2066 && code <= 0x2069)
+		       ? code
+		       : 0;
+}
+
+/* Ends or opens an element or a comment. */
 static bool is_markup(const uint8_t *from, size_t length)
 {
-	if (length == 1)
-		return from[0] == '<' || from[0] == '>' || from[0] == '&';
-	return length == 3 && from[0] == 0xe2 && from[1] == 0x80 && (from[2] & 0xfe) == 0xa8;
+	return length == 1 && (from[0] == '<' || from[0] == '>' || from[0] == '&');
 }
 
 static void write_string(const struct json *json, const uint8_t *from, size_t n)
@@ -84,9 +101,10 @@ static void write_string(const struct json *json, const uint8_t *from, size_t n)
 	while (n) {
 		size_t length = sequence_length(from, n);
 
-		if (json->in_html && is_markup(from, length))
-			out_printf(out, "\\u%04x",
-				   length == 1 ? from[0] : 0x2000u + (from[2] & 0x3f));
+		unsigned obeyed = obeyed_character(from, length);
+
+		if (obeyed || (json->in_html && is_markup(from, length)))
+			out_printf(out, "\\u%04x", obeyed ? obeyed : from[0]);
 		else if (length == 1)
 			write_character(out, from[0]);
 		else if (length)

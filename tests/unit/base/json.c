@@ -128,5 +128,5 @@ Test(json, strings_in_html)
 	json_string(&json, NULL, "</script><!--&amp;\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xaa");
 	json_u64(&json, NULL, 1);
 	json_array_end(&json);
-	expect("[\"\\u003c/script\\u003e\\u003c!--\\u0026amp;\\u2028\\u2029\xe2\x80\xaa\",1]");
+	expect("[\"\\u003c/script\\u003e\\u003c!--\\u0026amp;\\u2028\\u2029\\u202a\",1]");
 }
