@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "child.h"
 
+#include "inherited.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -12,12 +14,19 @@ enum {
 	STATUS_SIGNAL = 128
 };
 
-static void run(char *const *argv, int go_fd, int exec_fd)
+static void tell(int exec_fd, int error)
+{
+	ssize_t ignored = write(exec_fd, &error, sizeof(error));
+
+	(void)ignored;
+}
+
+/* @user: NULL: whoever we are. */
+static void run(char *const *argv, const struct user *user, int go_fd, int exec_fd)
 {
 	sigset_t none;
 	char byte;
-	int error;
-	ssize_t ignored;
+	int error, r;
 
 	/* End of file instead of a byte: there is nothing to trace after all. */
 	if (read(go_fd, &byte, 1) != 1)
@@ -26,18 +35,29 @@ static void run(char *const *argv, int go_fd, int exec_fd)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
+	inherited_restore();
+	r = user ? user_become(user) : 0;
+	if (r < 0) {
+		tell(exec_fd, -r);
+		_exit(STATUS_NOT_EXECUTABLE);
+	}
 	execvp(argv[0], argv);
 	error = errno;
-	ignored = write(exec_fd, &error, sizeof(error));
-	(void)ignored;
+	tell(exec_fd, error);
 	_exit(error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE);
 }
 
-int child_start(struct child *child, char *const *argv, bool to_stderr, struct why *why)
+int child_start(struct child *child, const struct child_options *options, struct why *why)
 {
-	int go[2], exec[2];
+	char *const *argv = options->argv;
+	_cleanup_(user_deinit) struct user user = {0};
+	int go[2], exec[2], through_sudo;
 	pid_t pid;
 
+	/* Before the fork: it may read files, and load code. */
+	through_sudo = options->as_root ? 0 : user_find_invoker(&user, why);
+	if (through_sudo < 0)
+		return through_sudo;
 	if (pipe2(go, O_CLOEXEC) < 0)
 		return why_errno(why, -errno, "cannot start %s", argv[0]);
 	if (pipe2(exec, O_CLOEXEC) < 0) {
@@ -49,9 +69,9 @@ int child_start(struct child *child, char *const *argv, bool to_stderr, struct w
 	if (pid == 0) {
 		close(go[1]);
 		close(exec[0]);
-		if (to_stderr)
+		if (options->to_stderr)
 			dup2(STDERR_FILENO, STDOUT_FILENO);
-		run(argv, go[0], exec[1]);
+		run(argv, through_sudo ? &user : NULL, go[0], exec[1]);
 	}
 	close_keep_errno(go[0]);
 	close_keep_errno(exec[1]);

@@ -6,6 +6,7 @@
 #ifndef BLKBOX_CLI_CHILD_H
 #define BLKBOX_CLI_CHILD_H
 
+#include "user.h"
 #include "why.h"
 
 #include <stdbool.h>
@@ -19,11 +20,18 @@ struct child {
 	bool going;  /* it runs the command */
 };
 
+struct child_options {
+	char *const *argv; /* NULL-terminated */
+	bool to_stderr;	   /* what it writes to standard output goes there: ours is for events */
+	bool as_root;	   /* although it was somebody else who started us through sudo */
+};
+
 /**
- * Forks a child that waits for child_go(); it will block no signals. @argv: NULL-terminated.
- * @to_stderr: what it writes to standard output goes there: ours is for events
+ * Forks a child that waits for child_go(); it will block no signals. It is to have what our caller
+ * gave us: the ids of the user behind sudo, the environment; so this comes before
+ * privileges_keep(), which a child would inherit.
  */
-int child_start(struct child *child, char *const *argv, bool to_stderr, struct why *why);
+int child_start(struct child *child, const struct child_options *options, struct why *why);
 /** Lets it run the command. < 0: it cannot be executed, with the sentence. */
 int child_go(struct child *child, const char *name, struct why *why);
 /** Waits for its end. Returns its exit status, 128 + N for a signal. */

@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "caches.h"
 #include "clock.h"
+#include "privileges.h"
 #include "record_args.h"
 #include "record_output.h"
 #include "record_report.h"
@@ -195,6 +196,11 @@ static void flush(struct recorder *recorder)
 static int prepare(struct recorder *recorder, int argc, char **argv, struct why *why)
 {
 	struct record_args *args = &recorder->args;
+	const struct child_options child = {
+		.argv = args->command,
+		.to_stderr = record_output_is_stdout(args),
+		.as_root = args->as_root,
+	};
 	_cleanup_free_ char *meta = NULL;
 	size_t meta_bytes = 0;
 	int r = block_signals(recorder, why);
@@ -211,8 +217,7 @@ static int prepare(struct recorder *recorder, int argc, char **argv, struct why 
 	args->session.meta = NULL; /* copied */
 	args->session.meta_bytes = 0;
 	if (r >= 0 && args->command)
-		r = child_start(&recorder->child, args->command, record_output_is_stdout(args),
-				why);
+		r = child_start(&recorder->child, &child, why);
 	if (r >= 0 && args->drop_caches) {
 		struct sysroot root = {.fd = -1};
 
@@ -223,10 +228,26 @@ static int prepare(struct recorder *recorder, int argc, char **argv, struct why 
 	return r;
 }
 
+/* Before the first thread there is, and before the kernel is touched. */
+static int give_up_privileges(const struct record_args *args, struct why *why)
+{
+	unsigned needs = KEEP_FOR_TRACE;
+
+	if (!record_output_is_stdout(args))
+		needs |= KEEP_FOR_FILES;
+	if (args->command)
+		needs |= KEEP_FOR_CHILD;
+	return privileges_keep(needs, why);
+}
+
 static int start(struct recorder *recorder, struct why *why)
 {
 	struct record_args *args = &recorder->args;
-	int r = session_start(recorder->session, recorder->output.sink, why);
+	int r = give_up_privileges(args, why);
+
+	if (r < 0)
+		return r;
+	r = session_start(recorder->session, recorder->output.sink, why);
 
 	if (r < 0)
 		return r;

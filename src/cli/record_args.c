@@ -20,6 +20,7 @@ enum {
 	OPT_PROTOCOL,
 	OPT_NO_COMPRESS,
 	OPT_SOURCE,
+	OPT_AS_ROOT,
 };
 
 static const struct argp_option options[] = {
@@ -59,6 +60,8 @@ static const struct argp_option options[] = {
 	{"drop-caches", OPT_DROP_CACHES, NULL, 0, "Drop the page cache before the start", 4},
 	{"strict", OPT_STRICT, NULL, 0,
 	 "Exit with 3, not with COMMAND's status, if events were lost", 4},
+	{"as-root", OPT_AS_ROOT, NULL, 0,
+	 "Through sudo: run COMMAND as root, not as the user who called sudo", 4},
 	{"quiet", 'q', NULL, 0, "No progress and no table", 4},
 	{0},
 };
@@ -276,6 +279,9 @@ static bool set_flag(struct record_args *args, int key)
 	case OPT_STRICT:
 		args->strict = true;
 		return true;
+	case OPT_AS_ROOT:
+		args->as_root = true;
+		return true;
 	case OPT_NO_COMPRESS:
 		args->compress = false;
 		return true;
@@ -358,6 +364,8 @@ void record_args_parse(struct record_args *args, int argc, char **argv)
 	if (own < argc)
 		args->command = argv + own + 1;
 	parse_arguments(&argp, own, argv, 0, &parse);
+	if (args->as_root && !args->command)
+		exit(usage_error("record", "--as-root is for a command behind '--'"));
 	if (args->command && !args->command[0])
 		exit(usage_error("record", "no command behind '--'"));
 }

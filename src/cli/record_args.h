@@ -29,6 +29,7 @@ struct record_args {
 	uint64_t time_limit_ns; /* 0: none */
 	int protocol;		/* of RECORD_BLKTRACE and RECORD_STREAM; 0: as recorded */
 	bool drop_caches;
+	bool as_root; /* run @command as root, whoever called sudo */
 	bool flush;
 	bool compress;
 	bool strict;

@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "clock.h"
 #include "io_counters.h"
+#include "privileges.h"
 #include "stall_args.h"
 #include "stall_report.h"
 
@@ -177,19 +178,38 @@ static int open_machine(struct run *run, struct stall_options *options, struct w
 	return 0;
 }
 
+/* Before the first thread there is. */
+static int give_up_privileges(const struct stall_args *args, struct why *why)
+{
+	unsigned needs = KEEP_FOR_PROCESSES | KEEP_FOR_MEMORY;
+
+	if (args->stall.file.path)
+		needs |= KEEP_FOR_FILES;
+	if (args->command)
+		needs |= KEEP_FOR_CHILD;
+	return privileges_keep(needs, why);
+}
+
 static int start(struct run *run, struct why *why)
 {
 	const struct stall_args *args = run->args;
 	struct stall_options options = args->stall;
+	const struct child_options child = {
+		.argv = args->command,
+		.to_stderr = !options.file.path,
+		.as_root = args->as_root,
+	};
 	int r = block_signals(run, why);
 
 	if (r == 0)
 		r = open_machine(run, &options, why);
 	/* It inherits nothing of what the sampler does to itself. */
 	if (r == 0 && args->command)
-		r = child_start(&run->child, args->command, !options.file.path, why);
+		r = child_start(&run->child, &child, why);
 	if (r == 0)
 		r = stall_create(&options, &run->stall, why);
+	if (r == 0)
+		r = give_up_privileges(args, why);
 	run->started_ns = clock_mono_ns();
 	if (r == 0)
 		r = stall_start(run->stall, why);

@@ -34,6 +34,7 @@ enum {
 	OPT_KEEP,
 	OPT_NICE,
 	OPT_CPU,
+	OPT_AS_ROOT,
 };
 
 static const struct argp_option option_list[] = {
@@ -65,6 +66,8 @@ static const struct argp_option option_list[] = {
 	 "A line on standard error when a process has been blocked that long", 4},
 	{"nice", OPT_NICE, "N", 0, "Lower the priority by N, 1 to 19", 4},
 	{"cpu", OPT_CPU, "CPU", 0, "Run on this CPU alone", 4},
+	{"as-root", OPT_AS_ROOT, NULL, 0,
+	 "Through sudo: run COMMAND as root, not as the user who called sudo", 4},
 	{0},
 };
 
@@ -259,6 +262,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_CPU:
 		args->stall.cpu = (int)parse_number(state, "--cpu", arg, 0, CPU_SETSIZE - 1);
 		return 0;
+	case OPT_AS_ROOT:
+		args->as_root = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "'%s' is one argument too many; a COMMAND stands behind --", arg);
 		return 0;
@@ -287,6 +293,8 @@ void stall_args_parse(struct stall_args *args, int argc, char **argv)
 	if (own < argc)
 		args->command = argv + own + 1;
 	parse_arguments(&argp, own, argv, 0, args);
+	if (args->as_root && !args->command)
+		exit(usage_error("stall", "--as-root is for a command behind '--'"));
 	if (args->command && !args->command[0])
 		exit(usage_error("stall", "no command behind '--'"));
 }

@@ -13,6 +13,7 @@ struct stall_args {
 	char **names, **disks; /* what the options point to */
 	pid_t *pids;
 	char *const *command; /* NULL: none */
+	bool as_root;	      /* run it as root, whoever called sudo */
 	uint64_t duration_ns; /* 0: no end */
 };
 

@@ -6,6 +6,7 @@
 #include "loop_fs.h"
 #include "number.h"
 #include "out.h"
+#include "privileges.h"
 #include "taskio_table.h"
 #include "taskio_truth.h"
 
@@ -206,6 +207,11 @@ static int run(const struct taskio_args *args, struct why *why, bool *ret_comple
 	 */
 	if (aside.unnamed || aside.part)
 		fchmod(aside.fd, 0600 | (0666 & ~mask));
+	r = privileges_keep(KEEP_FOR_FILES |
+				    (args->options.truth_fs ? KEEP_FOR_MOUNTS | KEEP_FOR_TRACE : 0),
+			    why);
+	if (r < 0)
+		return r;
 	taskio_truth_init(&truth);
 	options.recorder = &truth.recorder;
 	r = taskio_run(&options, &watch, &taskio, why);
