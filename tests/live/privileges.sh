@@ -9,7 +9,9 @@ set -eu
 
 dir=$(mktemp -d)
 device=
+reader=
 clean_up() {
+	[ -z "$reader" ] || kill "$reader" 2>/dev/null || true
 	[ -z "$device" ] || losetup -d "$device"
 	rm -rf "$dir"
 }
@@ -162,12 +164,13 @@ wait $! || true
 pass
 mkfifo -m 666 "$dir/sticky/pipe"
 chown 12345 "$dir/sticky/pipe"
-cat "$dir/sticky/pipe" >"$dir/stolen" &
+cat "$dir/sticky/pipe" >"$dir/stolen" 8>&- &
 reader=$!
 sleep 1
 ! "$blkbox" record -w 0.3 -o "$dir/sticky/pipe" "$device" 2>"$dir/err" || fail "another's pipe was written to"
 grep -q 'belongs to another user' "$dir/err" || fail "another's pipe: $(cat "$dir/err")"
 kill $reader 2>/dev/null || true
+reader=
 pass
 
 # What each capability is for: without it, that does not work.

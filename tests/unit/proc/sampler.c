@@ -183,6 +183,7 @@ Test(sampler, what_is_not_there_is_empty)
 	cr_expect(has(",SYS,0,-,,,,,,,,,,,,\n"), "%s", rows);
 }
 
+/* DA-OFF-BY-DEFAULT */
 Test(sampler, delay_accounting_off_is_one_note_and_never_a_0)
 {
 	fake_put(&fake, "proc/sys/kernel/task_delayacct", "0\n");
@@ -299,6 +300,7 @@ static void deny(void)
 	cr_assert_eq(symlinkat("/proc/1/mem-that-is-not-there", fake.proc_fd, "7/io"), 0);
 }
 
+/* PIO-EACCES */
 Test(sampler, counters_that_cannot_be_read_are_empty)
 {
 	fake_task(&fake, &(struct fake_task){.pid = 7, .name = "bully", .state = 'D'});
@@ -408,6 +410,7 @@ Test(sampler, processes_that_are_hidden_are_told_of_once)
 	cr_expect_not(has("hidepid"), "our group sees all: %s", rows);
 }
 
+/* PIO-PID-REUSE */
 Test(sampler, a_pid_that_is_used_again_begins_anew)
 {
 	struct fake_task task = {.pid = 7, .name = "bully", .state = 'D', .start_ticks = 10};
@@ -484,6 +487,7 @@ Test(sampler, the_rest_is_summed_as_other)
 	cr_expect_not(has("other"));
 }
 
+/* PIO-COMM-PARSE */
 Test(sampler, names_of_any_bytes_stay_one_row)
 {
 	static const struct {
