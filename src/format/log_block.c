@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "log_block.h"
 
+#include "log_pack.h"
+
 #include <xxhash.h>
 #include <zstd.h>
 
 struct log_unpacker {
 	struct log_unpacker *next;
 	ZSTD_DCtx *zstd;
-	struct log_buffer packed;
+	struct log_buffer stored;
+	struct log_buffer columns;
 };
 
 bool log_block_head_valid(const struct log_block_head *head)
@@ -65,7 +68,8 @@ static void unpacker_destroy(struct log_unpacker *unpacker)
 	if (!unpacker)
 		return;
 	ZSTD_freeDCtx(unpacker->zstd);
-	log_buffer_deinit(&unpacker->packed);
+	log_buffer_deinit(&unpacker->stored);
+	log_buffer_deinit(&unpacker->columns);
 	free(unpacker);
 }
 
@@ -132,18 +136,38 @@ static int read_stored(int fd, uint64_t offset, const struct log_block_head *hea
 	       head->payload_check == XXH3_64bits(buffer->bytes, head->stored_bytes);
 }
 
-static int read_packed(struct log_unpacker *unpacker, int fd, uint64_t offset,
-		       const struct log_block_head *head, struct log_buffer *buffer)
+/* Results as log_block_read(). */
+static int unpack_columns(struct log_unpacker *unpacker, const struct log_block_head *head,
+			  uint8_t *raw)
 {
-	int r = read_stored(fd, offset, head, &unpacker->packed);
+	uint64_t size = ZSTD_getFrameContentSize(unpacker->stored.bytes, head->stored_bytes);
+	int r;
+
+	/* Errors are large numbers, too. */
+	if (size > LOG_PACKED_MAX)
+		return 0;
+	r = buffer_reserve(&unpacker->columns, size);
+	if (r < 0)
+		return r;
+	return ZSTD_decompressDCtx(unpacker->zstd, unpacker->columns.bytes, size,
+				   unpacker->stored.bytes, head->stored_bytes) == size &&
+	       log_unpack(unpacker->columns.bytes, size, raw, head->raw_bytes);
+}
+
+static int read_compressed(struct log_unpacker *unpacker, int fd, uint64_t offset,
+			   const struct log_block_head *head, struct log_buffer *buffer)
+{
+	int r = read_stored(fd, offset, head, &unpacker->stored);
 
 	if (r <= 0)
 		return r;
 	r = buffer_reserve(buffer, head->raw_bytes);
 	if (r < 0)
 		return r;
+	if (head->flags & LOG_PACKED)
+		return unpack_columns(unpacker, head, buffer->bytes);
 	return ZSTD_decompressDCtx(unpacker->zstd, buffer->bytes, head->raw_bytes,
-				   unpacker->packed.bytes, head->stored_bytes) == head->raw_bytes;
+				   unpacker->stored.bytes, head->stored_bytes) == head->raw_bytes;
 }
 
 int log_block_read(struct log_unpacker_pool *pool, int fd, uint64_t offset,
@@ -153,14 +177,14 @@ int log_block_read(struct log_unpacker_pool *pool, int fd, uint64_t offset,
 	int r;
 
 	if (!(head->flags & LOG_ZSTD)) {
-		if (head->raw_bytes != head->stored_bytes)
+		if (head->raw_bytes != head->stored_bytes || head->flags & LOG_PACKED)
 			return 0;
 		return read_stored(fd, offset, head, buffer);
 	}
 	unpacker = borrow_unpacker(pool);
 	if (!unpacker)
 		return -ENOMEM;
-	r = read_packed(unpacker, fd, offset, head, buffer);
+	r = read_compressed(unpacker, fd, offset, head, buffer);
 	return_unpacker(pool, unpacker);
 	return r;
 }

@@ -61,7 +61,8 @@ enum log_block_type {
 
 enum log_block_flags {
 	LOG_ZSTD = 1 << 0,	      /* DATA: the payload is one zstd frame */
-	LOG_MUST_UNDERSTAND = 1 << 1, /* a reader that does not know the type gives up */
+	LOG_MUST_UNDERSTAND = 1 << 1, /* a reader that does not know the type or a flag gives up */
+	LOG_PACKED = 1 << 2,	      /* with LOG_ZSTD: in the frame are columns, see log_pack.h */
 };
 
 /** In front of every block's payload. */

@@ -136,7 +136,7 @@ static int take_data(struct log_reader *reader, const struct log_block_head *hea
 static bool understood(const struct log_block_head *head)
 {
 	return head->type >= LOG_META && head->type <= LOG_END &&
-	       !(head->flags & ~(LOG_ZSTD | LOG_MUST_UNDERSTAND));
+	       !(head->flags & ~(LOG_ZSTD | LOG_MUST_UNDERSTAND | LOG_PACKED));
 }
 
 static int take_table(struct log_reader *reader, const struct log_block_head *head, uint64_t offset,
@@ -147,7 +147,7 @@ static int take_table(struct log_reader *reader, const struct log_block_head *he
 	int r;
 
 	/* Tables are stored plainly, so that a small file cannot fill the memory. */
-	if (understood(head) && head->flags & LOG_ZSTD)
+	if (understood(head) && head->flags & (LOG_ZSTD | LOG_PACKED))
 		return 0;
 	if (!understood(head)) {
 		/* However it is packed: the check is that of the stored bytes. */

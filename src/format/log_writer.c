@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "log_clock.h"
 #include "log_out.h"
+#include "log_pack.h"
 #include "log_repeat.h"
 #include "record_count.h"
 
@@ -28,7 +29,8 @@ struct log_writer {
 	size_t n_channels;
 	struct log_repeat tables;
 	ZSTD_CCtx *zstd; /* NULL: no compression */
-	uint8_t *packed; /* LOG_DATA_TARGET bytes */
+	struct log_packer *packer;
+	uint8_t *compressed; /* LOG_DATA_TARGET bytes */
 	bool finished;
 };
 
@@ -124,8 +126,9 @@ static int writer_alloc(bool compress, struct log_writer **ret)
 		return -ENOMEM;
 	if (compress) {
 		writer->zstd = ZSTD_createCCtx();
-		writer->packed = malloc(LOG_DATA_TARGET);
-		if (!writer->zstd || !writer->packed)
+		writer->compressed = malloc(LOG_DATA_TARGET);
+		if (!writer->zstd || !writer->compressed ||
+		    log_packer_create(LOG_DATA_TARGET, &writer->packer) < 0)
 			return -ENOMEM;
 	}
 	*ret = take_ptr(writer);
@@ -167,7 +170,8 @@ void log_writer_destroy(struct log_writer *writer)
 	if (!writer)
 		return;
 	ZSTD_freeCCtx(writer->zstd);
-	free(writer->packed);
+	log_packer_destroy(writer->packer);
+	free(writer->compressed);
 	free(writer->channels);
 	log_repeat_deinit(&writer->tables);
 	free(writer);
@@ -232,6 +236,28 @@ int log_writer_channels(struct log_writer *writer, const struct log_channel *cha
 	return 0;
 }
 
+/* The payload as it is stored, if that is shorter: @head is set accordingly. */
+static const uint8_t *compress(struct log_writer *writer, enum log_channel_kind kind,
+			       const uint8_t *bytes, size_t size, struct log_block_head *head)
+{
+	uint16_t flags = LOG_ZSTD;
+	const uint8_t *input = bytes;
+	size_t input_bytes = size, n;
+
+	if (kind == LOG_RELAY_RECORDS) {
+		input_bytes = log_pack(writer->packer, bytes, size, &input);
+		flags |= LOG_PACKED | LOG_MUST_UNDERSTAND;
+	}
+	/* No room for more than the bytes themselves: fails if it does not help. */
+	n = ZSTD_compressCCtx(writer->zstd, writer->compressed, size - 1, input, input_bytes,
+			      ZSTD_LEVEL);
+	if (ZSTD_isError(n))
+		return bytes;
+	head->flags |= flags;
+	head->stored_bytes = (uint32_t)n;
+	return writer->compressed;
+}
+
 static int write_data_block(struct log_writer *writer, uint32_t number, const uint8_t *bytes,
 			    size_t size, struct why *why)
 {
@@ -246,17 +272,8 @@ static int write_data_block(struct log_writer *writer, uint32_t number, const ui
 	};
 	int r;
 
-	if (writer->zstd) {
-		/* No room for more than the bytes themselves: fails if it does not help. */
-		size_t packed = ZSTD_compressCCtx(writer->zstd, writer->packed, size - 1, bytes,
-						  size, ZSTD_LEVEL);
-
-		if (!ZSTD_isError(packed)) {
-			head.flags |= LOG_ZSTD;
-			head.stored_bytes = (uint32_t)packed;
-			payload = writer->packed;
-		}
-	}
+	if (writer->zstd)
+		payload = compress(writer, channel->kind, bytes, size, &head);
 	r = write_block(writer, &head, payload, why);
 	if (r < 0)
 		return r;

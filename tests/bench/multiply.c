@@ -182,7 +182,7 @@ static void open_log(struct multiply *m, const char *out, bool compress)
 		die(out);
 	snprintf(device.name, sizeof(device.name), "multiplied");
 	for (size_t i = 0; i < m->n * m->spread; i++)
-		channels[i] = (struct log_channel){.cpu = (uint32_t)i, .kind = LOG_RELAY_RECORDS};
+		channels[i] = (struct log_channel){(uint32_t)i, 0, (uint32_t)i, LOG_RELAY_RECORDS};
 	r = log_writer_create(fd, &(struct log_writer_options){.compress = compress}, &m->writer,
 			      &why);
 	if (r == 0)

@@ -83,6 +83,80 @@ class Counter:
         return head + pdu_len
 
 
+class Column:
+    """What is left of one column."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def bytes(self, n):
+        need(self.at + n <= len(self.data), "a column is too short")
+        self.at += n
+        return self.data[self.at - n:self.at]
+
+    def byte(self):
+        return self.bytes(1)[0]
+
+    def number(self):
+        number = shift = 0
+        while True:
+            byte = self.byte()
+            number |= (byte & 0x7f) << shift
+            shift += 7
+            if byte < 0x80:
+                return number
+
+    def signed(self):
+        number = self.number()
+        return number >> 1 if number % 2 == 0 else -(number >> 1) - 1
+
+
+def unpack(packed):
+    """The records of a block that is stored as columns."""
+    sizes, at, columns = struct.unpack_from("<11I", packed), 44, []
+    for size in sizes:
+        columns.append(Column(packed[at:at + size]))
+        at += size
+    need(at == len(packed), "columns of another length than they say")
+    control, shape, new_shape, origin, new_origin, time, sector_slot, new_sector, sequence, pad, plain = columns
+    shapes, origins, sectors = [bytes(24)] * 256, [bytes(8)] * 256, [0] * 256
+    now = place = end = last_new = count = 0
+    padding, out = bytes(12), []
+    while control.at < len(control.data):
+        c = control.byte()
+        if c == 255:
+            out.append(plain.bytes(sequence.number()))
+            continue
+        slot = shape.byte()
+        if c & 4:
+            shapes[slot] = new_shape.bytes(24)
+        action, magic, device, cpu, error, pdu_len = struct.unpack("<QIIIHH", shapes[slot])
+        slot = origin.byte()
+        if c & 8:
+            origins[slot] = new_origin.bytes(8)
+        pid, size = struct.unpack("<II", origins[slot])
+        now = now + time.signed() & (1 << 64) - 1
+        if c & 3 == 1:
+            place = end
+        elif c & 3 == 2:
+            place = sectors[sector_slot.byte()]
+        elif c & 3 == 3:
+            slot = new_sector.byte()
+            place = last_new = sectors[slot] = last_new + new_sector.signed() & (1 << 64) - 1
+        end = place + size // 512 & (1 << 64) - 1
+        count = count + 1 + (sequence.signed() if c & 16 else 0) & (1 << 32) - 1
+        if c & 32:
+            padding = pad.bytes(12)
+        head = struct.pack("<IIQQI", magic, count, now, place, size)
+        if magic & 0xff == 7:
+            head += struct.pack("<IIIIHH", action, pid, device, cpu, error, pdu_len)
+        else:
+            head += struct.pack("<IQIIHH", pid, action, device, cpu, error, pdu_len) + padding
+        out.append(head + plain.bytes(pdu_len))
+    need(all(column.at == len(column.data) for column in columns), "a column is too long")
+    return b"".join(out)
+
+
 class Log:
     def __init__(self, data, check):
         self.data, self.check = data, check
@@ -125,6 +199,9 @@ class Log:
         if flags & 1:
             payload = subprocess.run(["zstd", "-dcq"], input=payload, stdout=subprocess.PIPE,
                                      check=True).stdout
+        need(flags in (0, 1, 7), f"the flags of the block at byte {at}")
+        if flags & 4:
+            payload = unpack(payload)
         need(len(payload) == raw_bytes, f"the block at byte {at} has another length than it says")
         need(kind == DATA or channel == NONE and offset == 0, f"the head at byte {at}")
         self.take(kind, channel, offset, payload)
