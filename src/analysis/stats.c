@@ -3,6 +3,8 @@
 
 #include "stats_private.h"
 
+#include <string.h>
+
 static void set_span(struct stats *stats)
 {
 	const struct recording_info *info = recording_info(stats->recording);
@@ -30,6 +32,20 @@ static int told_create(struct stats *stats)
 	    stats_ios_init(&result->failed, 2 * failed) < 0 ||
 	    stats_ios_init(&result->unfinished, 2 * failed) < 0)
 		return -ENOMEM;
+	return 0;
+}
+
+/* With room for gaps. */
+static int losses_create(struct stats *stats, const struct recording_loss *losses, size_t n)
+{
+	struct stats_result *result = &stats->result;
+
+	result->losses = calloc(n + GAPS_MAX, sizeof(*result->losses));
+	if (!result->losses)
+		return -ENOMEM;
+	if (n)
+		memcpy(result->losses, losses, n * sizeof(*losses));
+	result->n_losses = n;
 	return 0;
 }
 
@@ -69,6 +85,8 @@ static int fill(struct stats *stats)
 		r = devices_create(stats);
 	if (r == 0)
 		r = told_create(stats);
+	if (r == 0)
+		r = losses_create(stats, losses, n);
 	stats->kinds = calloc(KINDS, sizeof(*stats->kinds));
 	return r == 0 && !stats->kinds ? -ENOMEM : r;
 }
@@ -117,6 +135,7 @@ void stats_destroy(struct stats *stats)
 		free(plug);
 	}
 	told_destroy(stats);
+	free(stats->result.losses);
 	free(stats->kinds);
 	free(stats);
 }
@@ -178,7 +197,11 @@ int stats_finish(struct stats *stats)
 	told_finish(stats);
 	for (size_t i = 0; i < result->n_devices && r == 0; i++)
 		r = sum_up(&result->devices[i]);
-	return r;
+	if (r == 0)
+		r = group_set_finish(&stats->processes);
+	if (r == 0)
+		r = group_set_finish(&stats->cgroups);
+	return r < 0 ? r : group_set_finish(&stats->cpus);
 }
 
 const struct stats_result *stats_result(const struct stats *stats)

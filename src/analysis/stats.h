@@ -61,9 +61,10 @@ enum {
 	STATS_LOG2_ROWS = 32,  /* of microseconds: row r is 2^(r-1) to 2^r - 1, row 0 is below 1 */
 	STATS_HEAT_ROWS = 112, /* four to a power of two, from 1 microsecond; row 0 from 0 */
 	STATS_OFFSET_ROWS = 128,
-	STATS_BUCKETS_MAX = 600, /* of time */
-	STATS_SERIES_MAX = 16,	 /* devices with time series; further ones have none */
-	STATS_GROUPS_MAX = 1024, /* of a kind; what is more goes into one that is `others` */
+	STATS_BUCKETS_MAX = 600,  /* of time */
+	STATS_SERIES_MAX = 16,	  /* devices with time series; further ones have none */
+	STATS_GROUPS_MAX = 1024,  /* of a kind, those that waited longest; the rest is `others` */
+	STATS_GROUPS_HELD = 8192, /* while reading; who comes behind them is one of the others */
 	STATS_SIZES = 14,
 	STATS_IOS_MAX = 1000,
 };
@@ -109,6 +110,9 @@ struct stats_group {
 /** Adds what can be added up: all but Q2Q. -ENOMEM. */
 int stats_group_add(struct stats_group *to, const struct stats_group *from);
 void stats_group_deinit(struct stats_group *group);
+
+/** For sorting: the longer wait (Q2C added up) first; others last. */
+int stats_compare_waits(const struct stats_group *a, const struct stats_group *b);
 
 struct stats_groups {
 	struct stats_group **items;
@@ -215,6 +219,9 @@ struct stats_result {
 	struct stats_ios failed;     /* the first ones */
 	struct stats_ios unfinished; /* no loss tells why; those that were open longest first */
 	bool with_losses;
+	/* Those that the recording tells, and those that sequence numbers tell. */
+	struct recording_loss *losses;
+	size_t n_losses;
 };
 
 struct stats_options {

@@ -272,9 +272,7 @@ void plugs_finish(struct stats *stats)
 int device_sequence(struct stats *stats, struct stats_device *device, const struct merge_item *item)
 {
 	struct gap gap;
-	int r;
-
-	r = gaps_event(stats->gaps, (size_t)(device - stats->result.devices), item, &gap);
+	int r = gaps_event(stats->gaps, (size_t)(device - stats->result.devices), item, &gap);
 	if (r <= 0)
 		return r;
 	if (gap.missing < 0) {
@@ -284,5 +282,16 @@ int device_sequence(struct stats *stats, struct stats_device *device, const stru
 	}
 	device->gaps++;
 	device->gap_events += (uint64_t)gap.missing;
+	if (!track_touched(device->now, gap.since_ns) && stats->n_gaps < GAPS_MAX) {
+		stats->n_gaps++;
+		stats->result.losses[stats->result.n_losses++] = (struct recording_loss){
+			.tag = item->tag,
+			.device = item->event.device,
+			.cpu = item->event.cpu,
+			.from_ns = gap.since_ns,
+			.to_ns = item->event.time_ns,
+			.count = (uint64_t)gap.missing,
+		};
+	}
 	return track_gap(stats->track, item, gap.since_ns);
 }

@@ -49,7 +49,7 @@ static struct group *find_group(struct group_set *set, const struct group_key *w
 	struct group *group;
 
 	HASH_FIND(hh, set->groups, &key, sizeof(key), group);
-	if (!group && HASH_COUNT(set->groups) >= STATS_GROUPS_MAX) {
+	if (!group && HASH_COUNT(set->groups) >= STATS_GROUPS_HELD) {
 		key = (struct group_key){.others = 1};
 		HASH_FIND(hh, set->groups, &key, sizeof(key), group);
 	}
@@ -120,7 +120,7 @@ static struct group *cgroup_of(struct stats *stats, const struct kind_key *kind)
 enum {
 	MARK_BITS = 16,
 };
-static_assert(STATS_GROUPS_MAX + 2 < 1 << MARK_BITS, "places fit");
+static_assert(STATS_GROUPS_HELD + 2 < 1 << MARK_BITS, "places fit");
 
 static int find_mark(struct stats *stats, const struct kind_key *kind, enum owner_kind owner,
 		     uint64_t *ret)
@@ -153,9 +153,10 @@ static size_t kind_place(const struct kind_key *key)
 }
 
 /* Passthrough has its own row only. What was queued on a device above counts there. */
-static bool has_groups(const struct track_io *io)
+static bool has_groups(const struct stats *stats, const struct track_io *io)
 {
-	return io->operation != OPERATION_PASSTHROUGH && !io->times.remapped_from_ns;
+	return io->operation != OPERATION_PASSTHROUGH &&
+	       (!io->times.remapped_from_ns || !told_above(stats, io));
 }
 
 int groups_mark(struct stats *stats, struct track_io *io)
@@ -173,7 +174,7 @@ int groups_mark(struct stats *stats, struct track_io *io)
 	struct kind *kind;
 	uint64_t mark;
 
-	if (io->mark || !has_groups(io))
+	if (io->mark || !has_groups(stats, io))
 		return 0;
 	key.comm = recording_comm(stats->recording, io->tag, io->owner.pid, io->owner.cpu,
 				  io->owner.time_ns);
@@ -185,6 +186,42 @@ int groups_mark(struct stats *stats, struct track_io *io)
 	}
 	io->mark = kind->mark;
 	return 0;
+}
+
+int stats_compare_waits(const struct stats_group *a, const struct stats_group *b)
+{
+	const struct histogram *ha = a->stages[STAGE_Q2C], *hb = b->stages[STAGE_Q2C];
+	unsigned __int128 wait_a = ha ? ha->sum : 0, wait_b = hb ? hb->sum : 0;
+
+	if (a->others != b->others)
+		return a->others - b->others;
+	return (wait_a < wait_b) - (wait_a > wait_b);
+}
+
+static int by_wait(const void *a, const void *b)
+{
+	return stats_compare_waits(*(struct stats_group *const *)a,
+				   *(struct stats_group *const *)b);
+}
+
+int group_set_finish(struct group_set *set)
+{
+	const struct group_key key = {.others = 1};
+	struct stats_groups *view = set->view;
+	struct group *others;
+	int r = 0;
+
+	if (view->n <= STATS_GROUPS_MAX)
+		return 0;
+	others = find_group(set, &key, NULL);
+	if (!others)
+		return -ENOMEM;
+	qsort(view->items, view->n, sizeof(struct stats_group *), by_wait);
+	for (size_t i = STATS_GROUPS_MAX; i + 1 < view->n && r == 0; i++)
+		r = stats_group_add(&others->figures, view->items[i]);
+	view->items[STATS_GROUPS_MAX] = &others->figures;
+	view->n = STATS_GROUPS_MAX + 1;
+	return r;
 }
 
 struct stats_group *operation_group(struct stats *stats, const struct track_io *io)
@@ -213,7 +250,7 @@ int groups_of(struct stats *stats, const struct track_io *io, struct group_list 
 	ret->n = 0;
 	if (!own)
 		return -ENOMEM;
-	if (!mark && has_groups(io)) {
+	if (!mark && has_groups(stats, io)) {
 		struct track_io marked = *io;
 
 		if (groups_mark(stats, &marked) < 0)

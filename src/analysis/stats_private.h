@@ -83,15 +83,19 @@ struct stats {
 	struct plug *plugs;
 	struct stats_ios parts; /* the slowest of those that are told as another device's */
 	uint64_t now_ns;
+	size_t n_gaps; /* of result.losses, behind the recording's */
 };
 
 enum {
 	PLUGS_MAX = 64 << 10,
+	GAPS_MAX = 1000, /* that are dated; all are counted */
 };
 
 /* stats_group.c */
 
 void group_set_deinit(struct group_set *set);
+/** At the end: those that waited longest stay, the rest is others. -ENOMEM. */
+int group_set_finish(struct group_set *set);
 /** Those of its device and operation; NULL: no memory. */
 struct stats_group *operation_group(struct stats *stats, const struct track_io *io);
 /** Marks an I/O with its groups. -ENOMEM. */

@@ -31,7 +31,7 @@ enum {
 };
 
 /** An I/O that is open for longer will not complete any more: its completion was lost. */
-#define TRACK_AGE_MAX_NS (UINT64_C(300) * 1000000000)
+#define TRACK_AGE_MAX_NS (UINT64_C(3600) * 1000000000)
 /** When a place that is in use is used again after this long, its first use is over. */
 #define TRACK_REUSE_NS (UINT64_C(5) * 1000000000)
 /** CPUs' clocks differ by less: a completion this much before its issue still belongs to it. */

@@ -52,14 +52,17 @@ static int complete_sequence(struct track *track, struct device *device,
 	return piece_done(track, piece, event->time_ns);
 }
 
+/* What was issued before the recording began completes soon; a driver's timeout is 30 to 180 s. */
+static const uint64_t early_max_ns = UINT64_C(300) * 1000000000;
+
 static enum track_stray stray_kind(const struct device *device, const struct blkbox_event *event)
 {
 	if (!event->bytes && (event->categories & (BLKBOX_CAT_FS | BLKBOX_CAT_FLUSH)))
 		return TRACK_STRAY_FLUSH;
 	if (device->now.had_loss)
 		return TRACK_STRAY_LOSS;
-	return event->time_ns - device->first_ns <= TRACK_AGE_MAX_NS ? TRACK_STRAY_EARLY
-								     : TRACK_STRAY_OTHER;
+	return event->time_ns - device->first_ns <= early_max_ns ? TRACK_STRAY_EARLY
+								 : TRACK_STRAY_OTHER;
 }
 
 int strays_settle(struct track *track, struct device *device, uint64_t now_ns)
@@ -112,10 +115,14 @@ static int complete_late_issue(struct track *track, struct device *device,
 	return 0;
 }
 
-/* May what is queued have been issued without our seeing it? */
-static bool issues_are_told(const struct device *device, const struct blkbox_event *event)
+/*
+ * May what is queued have ended without our seeing it issued? What is refused has not been: of a
+ * device that is offline, or behind a flush that failed.
+ */
+static bool may_end_unissued(const struct device *device, const struct blkbox_event *event)
 {
-	return (event->categories & BLKBOX_CAT_FS) && device->has_issue && !device->now.had_loss;
+	return event->error || !(event->categories & BLKBOX_CAT_FS) || !device->has_issue ||
+	       device->now.had_loss;
 }
 
 int complete_event(struct track *track, struct device *device, const struct merge_item *item)
@@ -127,7 +134,7 @@ int complete_event(struct track *track, struct device *device, const struct merg
 	if (r < 0 || found)
 		return r;
 	if (event->bytes || !(event->categories & BLKBOX_CAT_FS)) {
-		if (!issues_are_told(device, event) && !(event->categories & BLKBOX_CAT_PC))
+		if (may_end_unissued(device, event) && !(event->categories & BLKBOX_CAT_PC))
 			r = complete_bios(track, device, item, &found);
 	} else {
 		r = complete_sequence(track, device, event, &found);

@@ -44,7 +44,8 @@ enum {
 	KEY_WITH_LOSSES,
 	KEY_HTML,
 	KEY_FORCE,
-	LISTED = 20, /* I/Os in JSON and pages, and looked for anyway */
+	SIGNALS_EVERY = 10000, /* events */
+	LISTED = 20,	       /* I/Os in JSON and pages, and looked for anyway */
 };
 
 static const struct argp_option option_list[] = {
@@ -208,6 +209,7 @@ static int read_events(struct side *side, struct why *why)
 {
 	struct progress progress;
 	struct merge_item item;
+	uint64_t n = 0;
 	int r;
 
 	progress_init(&progress, recording_info(side->recording));
@@ -218,6 +220,11 @@ static int read_events(struct side *side, struct why *why)
 			break;
 		}
 		progress_step(&progress);
+		/* Held for a page only, which is half written. */
+		if (++n % SIGNALS_EVERY == 0 && reading_check_signals(why) < 0) {
+			r = -EINTR;
+			break;
+		}
 	}
 	progress_end(&progress);
 	if (r == 0 && stats_finish(side->stats) < 0)
@@ -265,6 +272,15 @@ static bool has_ios(const struct stats_result *result)
 	return false;
 }
 
+static bool has_impossible(const struct stats_result *result)
+{
+	for (size_t i = 0; i < result->n_devices; i++) {
+		if (result->devices[i].impossible)
+			return true;
+	}
+	return false;
+}
+
 /* STATUS_OK if the figures are there; what is wrong with the recording is in @side->status. */
 static int side_read(struct side *side, const struct report_args *args)
 {
@@ -288,6 +304,12 @@ static int side_read(struct side *side, const struct report_args *args)
 	    !has_ios(stats_result(side->stats)))
 		fprintf(stderr, "blkbox report: no I/O in %s is one of those asked for\n",
 			side->report.name);
+	if (side->status == STATUS_OK && has_impossible(stats_result(side->stats))) {
+		message("report: %s has events of sectors that no device has, which are left out: "
+			"it is damaged",
+			side->report.name);
+		side->status = STATUS_INCOMPLETE;
+	}
 	side->report.recording = side->recording;
 	side->report.result = stats_result(side->stats);
 	side->report.whole = side->status == STATUS_OK;
@@ -334,8 +356,10 @@ static int run_page(struct report_args *args)
 {
 	_cleanup_(aside_deinit) struct aside aside = {.fd = -1};
 	_cleanup_(side_deinit) struct side side = {0};
-	int status = side_open(&side, args, args->paths, args->n_paths);
+	int status;
 
+	reading_hold_signals();
+	status = side_open(&side, args, args->paths, args->n_paths);
 	if (status == STATUS_OK)
 		status = report_html_open(&aside, args->html, args->force, side.recording);
 	if (status == STATUS_OK)

@@ -70,12 +70,8 @@ static int cut_devices(struct cut *cut, const struct stats_result *all,
 
 static int by_wait(const void *a, const void *b)
 {
-	const struct stats_group *x = *(struct stats_group *const *)a;
-	const struct stats_group *y = *(struct stats_group *const *)b;
-
-	if (x->others != y->others)
-		return x->others - y->others;
-	return report_compare_waits(x, y);
+	return stats_compare_waits(*(struct stats_group *const *)a,
+				   *(struct stats_group *const *)b);
 }
 
 /* Those that waited longest; all others are one. */
@@ -156,8 +152,8 @@ static bool join(struct recording_loss *losses, size_t n, const struct recording
 static int cut_losses(struct cut *cut, size_t max)
 {
 	const struct stats_result *result = &cut->result;
-	const struct recording_loss *all;
-	size_t n_all = recording_losses(cut->report.recording, &all), n = 0;
+	const struct recording_loss *all = result->losses;
+	size_t n_all = result->n_losses, n = 0;
 	uint64_t gap_ns = n_all <= max ? 0
 				       : (result->to_ns - result->from_ns) /
 						 (max / (2 * result->n_devices + 1) + 1);

@@ -48,13 +48,13 @@ static void add_until_issue(struct stages_text *stages, const struct track_times
 }
 
 /* In the order in which they happened; together they are the whole. */
-static struct stages_text stages_text(const struct track_times *t)
+static struct stages_text stages_text(const struct track_times *t, bool is_bio)
 {
 	uint64_t data_ns = t->data_completed_ns ? t->data_completed_ns : t->completed_ns;
 	struct stages_text stages = {""};
 
 	if (!t->issued_ns) {
-		add(&stages, "Q2C", t->queued_ns, t->completed_ns);
+		add(&stages, is_bio ? "Q2C" : "not issued", t->queued_ns, t->completed_ns);
 		return stages;
 	}
 	add_until_issue(&stages, t);
@@ -83,15 +83,21 @@ static struct stages_text open_text(const struct report *report, const struct st
 	uint64_t begin_ns = told->io.times.queued_ns ? told->io.times.queued_ns
 						     : told->io.times.first_issued_ns;
 	uint64_t end_ns = begin_ns + told->latency_ns;
+	char done[64];
 	const struct stats_device *device = device_of(report, io);
 	struct stages_text stages = {""};
 
 	if (!t->issued_ns) {
 		add(&stages, device && device->has_issue ? "not issued" : "open", begin_ns, end_ns);
-		return stages;
+	} else {
+		add_until_issue(&stages, t);
+		add(&stages, "in the device", t->issued_ns, end_ns);
 	}
-	add_until_issue(&stages, t);
-	add(&stages, "in the device", t->issued_ns, end_ns);
+	if (io->done_bytes) {
+		snprintf(done, sizeof(done), "%" PRIu64 " of %" PRIu64 " bytes done",
+			 io->done_bytes, io->bytes);
+		append(&stages, done);
+	}
 	return stages;
 }
 
@@ -102,9 +108,9 @@ static struct stages_text told_text(const struct stats_io *told)
 	struct stages_text stages = {""}, parts;
 
 	if (!told->has_below || above->issued_ns || !below->queued_ns)
-		return stages_text(above);
+		return stages_text(above, told->io.bio_based || !told->io.bytes);
 	add(&stages, "Q2A", above->queued_ns, below->queued_ns);
-	parts = stages_text(below);
+	parts = stages_text(below, told->below.bio_based || !told->below.bytes);
 	append(&stages, parts.text);
 	add(&stages, "back", below->completed_ns, above->completed_ns);
 	return stages;
@@ -213,6 +219,11 @@ static uint64_t count_of(const struct report *report, bool failed)
 	return n;
 }
 
+static const char *on_each_device(const struct report *report)
+{
+	return report->result->n_devices > 1 ? " (counted on each of stacked devices)" : "";
+}
+
 int report_failed(const struct report *report, size_t n, FILE *out)
 {
 	static const struct table_column columns[] = {
@@ -233,7 +244,8 @@ int report_failed(const struct report *report, size_t n, FILE *out)
 	}
 	if (r < 0 || !n)
 		return r;
-	fprintf(out, "\nFailed I/Os: the first %zu of %" PRIu64 "\n", n, count_of(report, true));
+	fprintf(out, "\nFailed I/Os: the first %zu of %" PRIu64 "%s\n", n, count_of(report, true),
+		on_each_device(report));
 	return table_print(table, out);
 }
 
@@ -271,10 +283,11 @@ int report_unfinished(const struct report *report, size_t n, bool all, FILE *out
 	if (r < 0 || !n_rows)
 		return r;
 	if (all)
-		fprintf(out, "\nNot completed: %zu of %" PRIu64 ", those open longest first\n",
-			n_rows, count_of(report, false));
+		fprintf(out, "\nNot completed: %zu of %" PRIu64 "%s, those open longest first\n",
+			n_rows, count_of(report, false), on_each_device(report));
 	else
-		fputs("\nNot completed, and open for longer than any I/O took (--failed N: all)\n",
+		fputs("\nNot completed, and open for longer than any I/O took: they hang, or the "
+		      "recording lacks\ntheir completions (--failed N: all of them)\n",
 		      out);
 	return table_print(table, out);
 }

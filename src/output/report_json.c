@@ -432,8 +432,8 @@ static void put_failed(struct json *json, const struct report *report)
 
 static void put_losses(struct json *json, const struct report *report)
 {
-	const struct recording_loss *losses;
-	size_t n = recording_losses(report->recording, &losses);
+	const struct recording_loss *losses = report->result->losses;
+	size_t n = report->result->n_losses;
 
 	if (report->cut) {
 		losses = report->cut->losses;

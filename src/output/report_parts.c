@@ -99,9 +99,10 @@ struct figure figure_ns(uint64_t ns)
 {
 	struct figure figure;
 
-	if (ns >= 1000000000)
+	/* From where three digits would be 1000. */
+	if (ns >= 999500000)
 		return scaled((double)ns / 1e9, "s");
-	if (ns >= 1000000)
+	if (ns >= 999500)
 		return scaled((double)ns / 1e6, "ms");
 	if (ns >= 1000)
 		return scaled((double)ns / 1e3, "us");
@@ -168,14 +169,6 @@ int report_sum(const struct report *report, enum operation operation, struct sta
 	if (r < 0)
 		stats_group_deinit(ret);
 	return r;
-}
-
-int report_compare_waits(const struct stats_group *a, const struct stats_group *b)
-{
-	const struct histogram *ha = a->stages[STAGE_Q2C], *hb = b->stages[STAGE_Q2C];
-	unsigned __int128 wait_a = ha ? ha->sum : 0, wait_b = hb ? hb->sum : 0;
-
-	return (wait_a < wait_b) - (wait_a > wait_b);
 }
 
 uint64_t report_untold(const struct report *report)

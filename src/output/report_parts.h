@@ -62,8 +62,6 @@ int report_failed(const struct report *report, size_t n, FILE *out);
 /** @all: also those that were not open for longer than others took. */
 int report_unfinished(const struct report *report, size_t n, bool all, FILE *out);
 
-/** For sorting: the longer wait (Q2C added up) first. */
-int report_compare_waits(const struct stats_group *a, const struct stats_group *b);
 /** An operation's figures over all devices. To be freed by stats_group_deinit(). */
 int report_sum(const struct report *report, enum operation operation, struct stats_group *ret);
 #endif

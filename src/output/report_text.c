@@ -62,7 +62,9 @@ static void print_losses(const struct report *report, FILE *out)
 		any = true;
 		print_loss(report, device, out);
 	}
-	if (!any && report_untold(report))
+	if (!any && !result->events)
+		fputs("No event was recorded.\n", out);
+	else if (!any && report_untold(report))
 		fprintf(out,
 			"No loss is told, but %" PRIu64
 			" completions are missing: events were lost untold (blktrace does\n"
@@ -83,6 +85,8 @@ void report_print_head(const struct report *report, FILE *out)
 	const struct stats_result *result = report->result;
 
 	print_name(report->name, out);
+	if (recording_inputs(report->recording) > 1)
+		fprintf(out, " and %zu more", recording_inputs(report->recording) - 1);
 	fprintf(out, ": %.6f s", report_seconds(report));
 	if (result->from_ns > info->start_ns)
 		fprintf(out, " from %.6f s on", (double)(result->from_ns - info->start_ns) / 1e9);
@@ -93,6 +97,26 @@ void report_print_head(const struct report *report, FILE *out)
 	print_losses(report, out);
 }
 
+static unsigned count_operations(const struct stats_device *device)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < OPERATION_COUNT; i++)
+		n += device->operations[i] != NULL;
+	return n;
+}
+
+static void print_unqueued(const struct stats_device *device, FILE *out)
+{
+	print_name(device->name, out);
+	fprintf(out,
+		": %" PRIu64
+		" I/Os were not seen queued: they are in no Q2C and have no owner. From "
+		"Linux 6.19\n  on, protocol 1 (blktrace) leaves out the queue events of FUA "
+		"writes.\n",
+		device->all.no_queue);
+}
+
 /* What must not be overlooked when figures are missing. */
 static void print_remarks(const struct report *report, FILE *out)
 {
@@ -101,8 +125,11 @@ static void print_remarks(const struct report *report, FILE *out)
 	for (size_t i = 0; i < result->n_devices; i++) {
 		const struct stats_device *device = &result->devices[i];
 
-		if (!device->events)
+		/* Nothing of it passed the filter. */
+		if (!count_operations(device) && !device->impossible)
 			continue;
+		if (device->has_queue && device->protocol == 1 && device->all.no_queue)
+			print_unqueued(device, out);
 		if (device->has_queue && device->has_completion && !device->has_issue) {
 			print_name(device->name, out);
 			fputs(": no issue events on this device, so no D2C: it is a stacked device "
@@ -170,15 +197,6 @@ static int add_throughput(const struct report *report, const struct stats_device
 			 100.0 * (double)depth->busy_ns / (double)depth->trusted_ns);
 	row[10] = busy.text;
 	return table_add(table, row);
-}
-
-static unsigned count_operations(const struct stats_device *device)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < OPERATION_COUNT; i++)
-		n += device->operations[i] != NULL;
-	return n;
 }
 
 /* An operation of which only pieces were seen. */
@@ -289,15 +307,19 @@ static void print_unmatched(const struct report *report, FILE *out)
 
 		flight += all->ended[TRACK_END_IN_FLIGHT];
 		lost += all->ended[TRACK_END_REUSED] + all->ended[TRACK_END_AGED];
-		errors += all->errors;
 		inverted += all->inverted;
 		no_queue += all->no_queue;
 		for (unsigned s = 0; s < TRACK_STRAYS; s++)
 			strays[s] += all->strays[s];
+		/* Passthrough, too. */
+		for (unsigned o = 0; o < OPERATION_COUNT; o++)
+			errors += result->devices[i].operations[o]
+					  ? result->devices[i].operations[o]->errors
+					  : 0;
 	}
 	fprintf(out, "Not in the latencies:");
 	fprintf(out, " %" PRIu64 " in flight at the end", flight);
-	fprintf(out, ", %" PRIu64 " completions of I/Os from before the start",
+	fprintf(out, ", %" PRIu64 " completions of I/Os whose begin was not recorded",
 		strays[TRACK_STRAY_EARLY]);
 	if (errors)
 		fprintf(out, ", %" PRIu64 " failed", errors);
@@ -317,8 +339,8 @@ static void print_unmatched(const struct report *report, FILE *out)
 
 static int by_wait(const void *a, const void *b)
 {
-	return report_compare_waits(*(struct stats_group *const *)a,
-				    *(struct stats_group *const *)b);
+	return stats_compare_waits(*(struct stats_group *const *)a,
+				   *(struct stats_group *const *)b);
 }
 
 /* The five that waited longest. */
@@ -330,6 +352,7 @@ static int print_waits(const struct report *report, FILE *out)
 	};
 	_cleanup_(cleanup_table_destroy) struct table *table = NULL;
 	const struct stats_groups *groups = &report->result->processes;
+	size_t n_rows = 0;
 	int r = table_create(columns, 7, &table);
 
 	if (groups->n)
@@ -337,6 +360,10 @@ static int print_waits(const struct report *report, FILE *out)
 	for (size_t i = 0; i < groups->n && i < SCREEN_ROWS && r == 0; i++) {
 		const struct stats_group *group = groups->items[i];
 		const struct histogram *h = group->stages[STAGE_Q2C];
+
+		if (!h || !h->n)
+			break;
+		n_rows++;
 		struct owner_text owner = owner_text(group->owner, group->pid, group->comm);
 		struct figure cells[] = {
 			figure_count(group->ios),
@@ -351,7 +378,7 @@ static int print_waits(const struct report *report, FILE *out)
 						      cells[0].text, cells[1].text, cells[2].text,
 						      cells[3].text, cells[4].text, cells[5].text});
 	}
-	if (r < 0 || !groups->n)
+	if (r < 0 || !n_rows)
 		return r;
 	fputs("\nWho waited longest (Q2C added up, also of I/Os in parallel)\n", out);
 	return table_print(table, out);
@@ -401,6 +428,7 @@ static void print_histogram(const struct report *report, FILE *out)
 	uint64_t rows[2][STATS_LOG2_ROWS] = {0};
 	const struct stats_result *result = report->result;
 	bool has_q2c = false;
+	char title[64];
 
 	for (size_t i = 0; i < result->n_devices; i++) {
 		for (unsigned row = 0; row < STATS_LOG2_ROWS; row++) {
@@ -409,7 +437,9 @@ static void print_histogram(const struct report *report, FILE *out)
 			has_q2c |= rows[0][row] != 0;
 		}
 	}
-	print_bars(rows[!has_q2c], has_q2c ? "Q2C of all I/Os" : "D2C of all I/Os", out);
+	snprintf(title, sizeof(title), "%s of all I/Os%s", has_q2c ? "Q2C" : "D2C",
+		 result->n_devices > 1 ? ", on each device" : "");
+	print_bars(rows[!has_q2c], title, out);
 }
 
 int report_print(const struct report *report, FILE *out)

@@ -23,9 +23,9 @@ function isKnown(value) {
 function showNs(ns) {
 	if (!isKnown(ns))
 		return '–';
-	if (ns >= 1e9)
+	if (ns >= 999.5e6)
 		return scaled(ns / 1e9, 's');
-	if (ns >= 1e6)
+	if (ns >= 999.5e3)
 		return scaled(ns / 1e6, 'ms');
 	if (ns >= 1e3)
 		return scaled(ns / 1e3, 'µs');

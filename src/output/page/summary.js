@@ -40,6 +40,8 @@ function showLosses() {
 			Math.max(device.dropped, device.sequence_missing)))) + ' in all.'), ...lines));
 	else if (lines.length)
 		notice('bad', element('div', {}, ...lines));
+	else if (!report.events)
+		return;
 	else if (report.untold_losses)
 		notice('bad', 'No loss is told, but ' + showCount(report.untold_losses) + ' completions are missing: ' +
 			'events were lost untold (blktrace does that), or writes overlapped. The latencies may be wrong, and ' +
@@ -54,11 +56,15 @@ function showLosses() {
 function showRemarks() {
 	for (const device of report.devices) {
 		const name = showName(device.name);
-		if (!device.events)
+		if (!device.operations.length && !device.impossible_sectors)
 			continue;
 		if (device.has_queue && device.has_completion && !device.has_issue)
 			notice('note', name + ': no issue events on this device, so no D2C: it is a stacked device ' +
 				'(then the underlying device has them), or they were not recorded. Q2C stands.');
+		if (device.has_queue && device.protocol === 1 && device.all.unmatched.no_queue)
+			notice('note', name + ': ' + showCount(device.all.unmatched.no_queue) + ' I/Os were not seen queued: ' +
+				'they are in no Q2C and have no owner. From Linux 6.19 on, protocol 1 (blktrace) leaves out the ' +
+				'queue events of FUA writes.');
 		if (device.impossible_sectors)
 			notice('bad', name + ': ' + showCount(device.impossible_sectors) +
 				' events are left out: no device has the sector that they name (damaged?).');
@@ -149,8 +155,8 @@ function showUnmatched() {
 	const count = pick => sum(all.map(pick));
 	const parts = [
 		[count(g => g.unmatched.ios.in_flight), 'in flight at the end'],
-		[count(g => g.unmatched.completions.before_start), 'completions of I/Os from before the start'],
-		[count(g => g.errors), 'failed'],
+		[count(g => g.unmatched.completions.before_start), 'completions of I/Os whose begin was not recorded'],
+		[countAll(row => row.errors), 'failed'],
 		[count(g => g.unmatched.no_queue), 'not seen queued (no Q2C)'],
 		[count(g => g.unmatched.ios.reused + g.unmatched.ios.aged), 'whose completion is missing'],
 		[count(g => g.unmatched.completions.behind_loss), 'completions behind losses'],

@@ -200,12 +200,17 @@ Test(stats, groups_are_bounded)
 		  .t = 10 * i);
 		T(.act = 'C', .rwbs = "W", .sector = 8 * i, .bytes = 4096, .t = 10 * i + 5);
 	}
+	/* Who comes late and waits longest is among those that stay. */
+	T(.act = 'Q', .rwbs = "W", .sector = 8, .bytes = 4096, .pid = 77777, .t = 40000);
+	T(.act = 'C', .rwbs = "W", .sector = 8, .bytes = 4096, .t = 45000);
 	run_trace(&run);
 	p = &run.result->processes;
 	cr_assert_eq(p->n, STATS_GROUPS_MAX + 1);
 	for (size_t i = 0; i < p->n; i++)
 		ios += p->items[i]->ios;
-	cr_assert_eq(ios, 3000);
+	cr_assert_eq(ios, 3001);
+	cr_assert_eq(p->items[0]->pid, 77777);
+	cr_assert(p->items[STATS_GROUPS_MAX]->others);
 	cr_assert_eq(run.result->slowest.n, 10);
 }
 
@@ -227,6 +232,10 @@ Test(stats, gaps_of_sequence_numbers)
 	cr_assert_eq(run_n(&device->all, STAGE_D2C), 1);
 	cr_assert_eq(device->all.ended[TRACK_END_LOSS], 1);
 	cr_assert_eq(device->all.strays[TRACK_STRAY_LOSS], 1);
+	/* Dated, for charts. */
+	cr_assert_eq(run.result->n_losses, 1);
+	cr_assert_eq(run.result->losses[0].count, 5);
+	cr_assert_eq(run.result->losses[0].to_ns - run.result->losses[0].from_ns, 6000);
 }
 
 /* Two recordings, one after the other, and a device that is silent for most of its own. */

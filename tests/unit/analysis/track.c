@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "track_run.h"
 
+#include <errno.h>
+
 #define T(...) TRACE(&run.t, __VA_ARGS__)
 #define KIB    1024
 
@@ -618,11 +620,40 @@ Test(track, what_never_completes_ages_out)
 {
 	T(.act = 'D', .rwbs = "R", .sector = 8, .bytes = 4 * KIB, .t = 1);
 	T(.act = 'D', .rwbs = "FN", .t = 2);
-	T(.act = 'D', .rwbs = "R", .sector = 16, .bytes = 4 * KIB, .t = 400e6);
-	T(.act = 'C', .rwbs = "R", .sector = 16, .bytes = 4 * KIB, .t = 401e6);
+	T(.act = 'D', .rwbs = "R", .sector = 16, .bytes = 4 * KIB, .t = 3700e6);
+	T(.act = 'C', .rwbs = "R", .sector = 16, .bytes = 4 * KIB, .t = 3701e6);
 	run_trace(&run);
 	cr_assert_eq(run.n_ios, 1);
 	cr_assert_eq(run.n_ended, 1);
 	cr_assert_eq(run.ends[0], TRACK_END_AGED);
 	cr_assert_eq(run.n_requests_ended, 2);
+}
+
+/* A device that is offline refuses requests before they are issued. */
+Test(track, what_is_refused_has_failed)
+{
+	const struct stats_group *w;
+
+	T(.act = 'D', .rwbs = "R", .sector = 512, .bytes = 4 * KIB, .t = 1);
+	T(.act = 'C', .rwbs = "R", .sector = 512, .bytes = 4 * KIB, .t = 2);
+	for (int i = 0; i < 3; i++) {
+		T(.act = 'Q', .rwbs = "W", .sector = 8, .bytes = 4 * KIB, .pid = 5, .t = 10 + i);
+		T(.act = 'G', .rwbs = "W", .sector = 8, .bytes = 4 * KIB, .pid = 5, .t = 10.2 + i);
+		T(.act = 'C', .rwbs = "W", .sector = 8, .bytes = 4 * KIB, .t = 10.5 + i,
+		  .error = -EIO, .more_categories = BLKBOX_CAT_FS);
+	}
+	/* The flush in front of a write fails: the write is not issued. */
+	T(.act = 'Q', .rwbs = "FWS", .sector = 800, .bytes = 4 * KIB, .pid = 6, .t = 20);
+	T(.act = 'D', .rwbs = "FN", .sector = 0, .bytes = 0, .t = 21);
+	T(.act = 'C', .rwbs = "FN", .sector = 0, .bytes = 0, .t = 22, .error = -EIO,
+	  .more_categories = BLKBOX_CAT_FS);
+	T(.act = 'C', .rwbs = "WS", .sector = 800, .bytes = 4 * KIB, .t = 23, .error = -EIO,
+	  .more_categories = BLKBOX_CAT_FS);
+	run_trace(&run);
+	w = run_operation(&run, OPERATION_WRITE);
+	cr_assert_eq(w->errors, 4);
+	cr_assert_eq(w->no_issue, 4);
+	cr_assert_eq(w->ended[TRACK_END_REUSED] + w->ended[TRACK_END_IN_FLIGHT], 0);
+	cr_assert_eq(w->strays[TRACK_STRAY_EARLY], 0);
+	cr_assert_eq(run.result->failed.n, 3);
 }
