@@ -53,13 +53,14 @@ const char *info_end_reason(const struct info *info, bool words)
 		[LOG_END_FAILURE] = {"failure", "the output or the kernel failed"},
 		[LOG_END_FOREIGN] = {"foreign", "somebody else ended the trace"},
 		[LOG_END_CALLER] = {"caller", "ended by the program that recorded"},
+		[LOG_END_KILLED] = {"killed", "the recorder was killed"},
 	};
 	struct log_reader *log = input_log(info->input);
 	const struct log_end *end = log ? log_reader_end(log) : NULL;
 
 	if (!end)
 		return NULL;
-	if (end->reason > LOG_END_CALLER)
+	if (end->reason > LOG_END_KILLED)
 		return names[LOG_END_UNKNOWN][words];
 	return names[end->reason][words];
 }

@@ -154,6 +154,7 @@ enum log_end_reason {
 	LOG_END_FAILURE = 5, /* output or kernel failed */
 	LOG_END_FOREIGN = 6, /* somebody else tore the trace down or took the events */
 	LOG_END_CALLER = 7,  /* the program that uses the library */
+	LOG_END_KILLED = 8,  /* the recorder was killed; somebody finished the log in its place */
 };
 
 /** Totals; the writer's own count, for the reader to check. */

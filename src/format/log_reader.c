@@ -97,5 +97,6 @@ bool log_reader_disturbed(const struct log_reader *reader)
 {
 	const struct log_end *end = log_reader_end(reader);
 
-	return end && (end->reason == LOG_END_FOREIGN || end->reason == LOG_END_FAILURE);
+	return end && (end->reason == LOG_END_FOREIGN || end->reason == LOG_END_FAILURE ||
+		       end->reason == LOG_END_KILLED);
 }

@@ -5,6 +5,7 @@
 #include "log_clock.h"
 #include "log_out.h"
 #include "log_pack.h"
+#include "log_reader_impl.h"
 #include "log_repeat.h"
 #include "record_count.h"
 
@@ -19,6 +20,7 @@ enum {
 struct channel {
 	enum log_channel_kind kind;
 	uint64_t bytes;
+	uint64_t skipped_bytes; /* that the kernel handed out and nobody has */
 	struct record_count count;
 };
 
@@ -165,6 +167,83 @@ int log_writer_create(int fd, const struct log_writer_options *options, struct l
 	return 0;
 }
 
+static int recount_channel(struct log_reader *reader, uint32_t number, struct channel *channel,
+			   struct why *why)
+{
+	struct log_cursor *cursor;
+	struct log_span span;
+	int r = log_cursor_create(reader, number, &cursor);
+
+	if (r < 0)
+		return why_errno(why, r, "cannot go on with a log");
+	while ((r = log_cursor_next(cursor, &span, why)) > 0) {
+		if (span.missing_bytes)
+			record_count_gap(&channel->count);
+		if (channel->kind == LOG_RELAY_RECORDS)
+			record_count_feed(&channel->count, span.bytes, span.size);
+		channel->bytes += span.size;
+		channel->skipped_bytes += span.missing_bytes;
+	}
+	log_cursor_destroy(cursor);
+	return r;
+}
+
+static int recount(struct log_writer *writer, struct log_reader *reader, struct why *why)
+{
+	const struct log_channel *channels;
+	size_t n = log_reader_channels(reader, &channels);
+	int r = 0;
+
+	writer->channels = calloc(n + 1, sizeof(*writer->channels));
+	if (!writer->channels)
+		return why_errno(why, -ENOMEM, "cannot go on with a log");
+	writer->n_channels = n;
+	for (uint32_t i = 0; r >= 0 && i < n; i++) {
+		writer->channels[i].kind = (enum log_channel_kind)channels[i].kind;
+		r = recount_channel(reader, i, &writer->channels[i], why);
+	}
+	return r;
+}
+
+int log_writer_resume(int fd, struct log_reader *reader, struct log_writer **ret, struct why *why)
+{
+	const struct log_health *health = log_reader_health(reader);
+	_cleanup_writer_ struct log_writer *writer = NULL;
+	int r;
+
+	if (health->has_end || health->header_damaged)
+		return why_set(why, -EALREADY, "the log is whole, or its beginning is damaged");
+	r = writer_alloc(false, &writer);
+	if (r < 0)
+		return why_errno(why, r, "cannot go on with a log");
+	r = log_out_init(&writer->out, fd, why);
+	if (r >= 0)
+		r = recount(writer, reader, why);
+	if (r < 0)
+		return r;
+	writer->out.start_offset = 0;
+	writer->out.bytes = health->good_bytes;
+	writer->blocks = reader->blocks;
+	if (ftruncate(fd, (off_t)health->good_bytes) < 0 ||
+	    lseek(fd, (off_t)health->good_bytes, SEEK_SET) < 0)
+		return why_errno(why, -errno, "cannot cut the log off behind its last whole block");
+	*ret = take_ptr(writer);
+	return 0;
+}
+
+uint64_t log_writer_offset(const struct log_writer *writer, uint32_t channel)
+{
+	assert(channel < writer->n_channels);
+	return writer->channels[channel].bytes + writer->channels[channel].skipped_bytes;
+}
+
+void log_writer_skip(struct log_writer *writer, uint32_t channel, uint64_t bytes)
+{
+	assert(channel < writer->n_channels);
+	writer->channels[channel].skipped_bytes += bytes;
+	record_count_gap(&writer->channels[channel].count);
+}
+
 void log_writer_destroy(struct log_writer *writer)
 {
 	if (!writer)
@@ -268,7 +347,7 @@ static int write_data_block(struct log_writer *writer, uint32_t number, const ui
 		.channel = number,
 		.raw_bytes = (uint32_t)size,
 		.stored_bytes = (uint32_t)size,
-		.channel_offset = channel->bytes,
+		.channel_offset = channel->bytes + channel->skipped_bytes,
 	};
 	int r;
 

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct log_reader;
 struct log_writer;
 
 struct log_writer_options {
@@ -26,6 +27,12 @@ struct log_writer_options {
  */
 int log_writer_create(int fd, const struct log_writer_options *options, struct log_writer **ret,
 		      struct why *why);
+/**
+ * Goes on with a log that was cut off: @fd, a regular file open for writing and borrowed, is cut
+ * back to its last whole block. @reader: of the same file, opened just now; it may be closed
+ * afterwards. -EALREADY: it has its END, or its header is damaged.
+ */
+int log_writer_resume(int fd, struct log_reader *reader, struct log_writer **ret, struct why *why);
 void log_writer_destroy(struct log_writer *writer);
 
 /** @text: "key=value" strings, each ended by a NUL; @size counts the last NUL too. */
@@ -48,6 +55,10 @@ int log_writer_repeat(struct log_writer *writer, struct why *why);
  */
 int log_writer_data(struct log_writer *writer, uint32_t channel, const void *bytes, size_t size,
 		    struct why *why);
+/** Bytes that the channel has had so far, with those that were skipped. */
+uint64_t log_writer_offset(const struct log_writer *writer, uint32_t channel);
+/** The channel's next @bytes nobody has any more: what follows is behind a gap. */
+void log_writer_skip(struct log_writer *writer, uint32_t channel, uint64_t bytes);
 int log_writer_drops(struct log_writer *writer, const struct log_drops *drops, size_t n,
 		     struct why *why);
 int log_writer_names(struct log_writer *writer, const struct log_name *names, size_t n,

@@ -292,3 +292,99 @@ Test(log_writer, the_header_knows_boot_and_clocks)
 		     10000000000);
 	log_reader_close(reader);
 }
+
+enum {
+	SMALL = 48
+};
+
+static const uint8_t small_record[SMALL] = {0x07, 0x74, 0x61, 0x65};
+
+/* A log of a channel with @n records, and behind it @torn bytes of a block. */
+static int cut_off_log(int n, size_t torn)
+{
+	struct log_channel channel = {0, LOG_NO_CHANNEL, 3, LOG_RELAY_RECORDS};
+	struct log_writer *writer;
+	int fd = temporary_file();
+	off_t end;
+
+	cr_assert_eq(log_writer_create(fd, &plain, &writer, NULL), 0);
+	cr_assert_eq(log_writer_channels(writer, &channel, 1, NULL), 0);
+	for (int i = 0; i < n; i++)
+		cr_assert_eq(log_writer_data(writer, 0, small_record, SMALL, NULL), 0);
+	end = (off_t)log_writer_file_bytes(writer);
+	cr_assert_eq(log_writer_data(writer, 0, small_record, SMALL, NULL), 0);
+	if (torn)
+		end += (off_t)torn;
+	cr_assert_eq(ftruncate(fd, end), 0);
+	log_writer_destroy(writer);
+	return fd;
+}
+
+/* As somebody else would, who has only the file. */
+static struct log_writer *resume(int fd)
+{
+	struct log_writer *writer;
+	struct log_reader *reader;
+	struct why why;
+
+	cr_assert_eq(log_reader_adopt_open(dup(fd), &reader, &why), 0, "%s", why.text);
+	cr_assert_eq(log_writer_resume(fd, reader, &writer, &why), 0, "%s", why.text);
+	log_reader_close(reader);
+	return writer;
+}
+
+Test(log_writer, goes_on_behind_the_last_whole_block)
+{
+	for (size_t torn = 0; torn < sizeof(struct log_block_head) + SMALL; torn++) {
+		int fd = cut_off_log(5, torn);
+		struct log_writer *writer = resume(fd);
+		struct log_reader *reader;
+		struct log_health health;
+		struct log_total total;
+
+		cr_assert_eq(log_writer_offset(writer, 0), 5 * SMALL);
+		cr_assert_eq(log_writer_data(writer, 0, small_record, SMALL, NULL), 0);
+		cr_assert_eq(log_writer_finish(writer, LOG_END_KILLED, NULL), 0);
+		log_writer_destroy(writer);
+		cr_assert_eq(log_reader_adopt_open(fd, &reader, NULL), 0);
+		cr_assert_eq(log_reader_verify(reader, NULL, &health, NULL), 0);
+		cr_assert(log_health_whole(&health), "%zu bytes of a block", torn);
+		cr_assert(log_reader_total(reader, 0, &total));
+		cr_assert_eq(total.events, 6);
+		log_reader_close(reader);
+	}
+}
+
+Test(log_writer, what_is_skipped_is_a_gap_of_known_size)
+{
+	int fd = cut_off_log(5, 7);
+	struct log_writer *writer = resume(fd);
+	struct log_reader *reader;
+	struct log_health health;
+
+	log_writer_skip(writer, 0, 1000);
+	cr_assert_eq(log_writer_data(writer, 0, small_record, SMALL, NULL), 0);
+	cr_assert_eq(log_writer_finish(writer, LOG_END_KILLED, NULL), 0);
+	log_writer_destroy(writer);
+	cr_assert_eq(log_reader_adopt_open(fd, &reader, NULL), 0);
+	cr_assert_eq(log_reader_verify(reader, NULL, &health, NULL), 0);
+	cr_assert_eq(health.missing_data_bytes, 1000);
+	cr_assert_eq(health.total_mismatches, 0);
+	cr_assert_eq(health.damaged_bytes, 0);
+	cr_assert_eq(health.garbage_bytes, 0);
+	log_reader_close(reader);
+}
+
+Test(log_writer, does_not_go_on_behind_an_end)
+{
+	int fd = cut_off_log(1, 0);
+	struct log_writer *writer = resume(fd);
+	struct log_reader *reader;
+
+	cr_assert_eq(log_writer_finish(writer, LOG_END_KILLED, NULL), 0);
+	log_writer_destroy(writer);
+	cr_assert_eq(log_reader_adopt_open(dup(fd), &reader, NULL), 0);
+	cr_assert_eq(log_writer_resume(fd, reader, &writer, NULL), -EALREADY);
+	log_reader_close(reader);
+	close(fd);
+}
