@@ -41,7 +41,8 @@ static int create_part(const char *part, enum existing existing, struct why *why
 
 	if (existing == REPLACE)
 		unlink(part); /* if that fails, so does the next */
-	fd = open(part, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+	/* Readable: what is unfinished may have to be read to be finished by somebody else. */
+	fd = open(part, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		return fd;
 	if (errno == EEXIST && existing != REPLACE)

@@ -49,11 +49,12 @@ static void guard(int recorder_fd, int socket_fd, void (*restore)(void *context)
 		{.fd = recorder_fd, .events = POLLIN},
 		{.fd = socket_fd, .events = POLLIN},
 	};
+	pid_t self = getpid();
 	char byte = 0;
 
 	prctl(PR_SET_NAME, "blkbox-guard");
 	ignore_signals();
-	send(socket_fd, &byte, 1, MSG_NOSIGNAL); /* ready */
+	send(socket_fd, &self, sizeof(self), MSG_NOSIGNAL); /* ready */
 	while (poll(polls, 2, -1) < 0)
 		;
 	/* A recorder that gave everything back itself has sent a byte. */
@@ -109,21 +110,28 @@ int guardian_start(struct guardian *guardian, void (*restore)(void *context), vo
 {
 	_cleanup_close_ int recorder_fd = watch_this_process();
 	int ends[2];
-	char ready;
+	pid_t pid;
 	int r;
 
 	if (recorder_fd < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return why_errno(why, -errno, "cannot start the guardian process");
 	r = fork_guardian(recorder_fd, ends[1], restore, context, keep, n_keep);
 	close_keep_errno(ends[1]);
-	if (r >= 0 && recv(ends[0], &ready, 1, 0) != 1)
+	if (r >= 0 && recv(ends[0], &pid, sizeof(pid), MSG_WAITALL) != sizeof(pid))
 		r = -EAGAIN;
 	if (r < 0) {
 		close_keep_errno(ends[0]);
 		return why_errno(why, r, "cannot start the guardian process");
 	}
-	guardian->fd = ends[0];
+	*guardian = (struct guardian){.fd = ends[0], .pid = pid};
 	return 0;
+}
+
+bool guardian_is_gone(const struct guardian *guardian)
+{
+	struct pollfd end = {.fd = guardian->fd, .events = POLLIN};
+
+	return guardian->fd >= 0 && poll(&end, 1, 0) > 0;
 }
 
 void guardian_release(struct guardian *guardian)

@@ -10,10 +10,13 @@
 
 #include "why.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 struct guardian {
 	int fd; /* a byte sends it away; end of file when it has ended; -1: there is none */
+	pid_t pid;
 };
 
 /**
@@ -25,6 +28,8 @@ struct guardian {
  */
 int guardian_start(struct guardian *guardian, void (*restore)(void *context), void *context,
 		   const int *keep, size_t n_keep, struct why *why);
+/** Somebody ended it, while we still need it. Never waits. */
+bool guardian_is_gone(const struct guardian *guardian);
 /** Everything is given back: sends it away and waits until it is gone, 2 s at most. */
 void guardian_release(struct guardian *guardian);
 /** Not all could be given back: it stays, and tries once more when this process is dead. */

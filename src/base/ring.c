@@ -17,6 +17,8 @@ int ring_init(struct ring *ring, size_t size)
 	bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (bytes == MAP_FAILED)
 		return -errno;
+	/* A child that is forked meanwhile would have each page copied that is written to. */
+	madvise(bytes, size, MADV_DONTFORK);
 	ring->bytes = bytes;
 	ring->size = size;
 	ring->tail_seen = 0;

@@ -274,6 +274,7 @@ static int ftrace_check(struct trace_source *source, struct why *why)
 	int r = atomic_load(&ftrace->recording) ? look_around(ftrace, &found) : 0;
 	LOCKED(&ftrace->lock);
 
+	ftrace_keep_guarded(ftrace);
 	/* Asked once more: what we saw may be our own start or stop, which another thread does. */
 	if (!atomic_load(&ftrace->recording))
 		return 0;
@@ -410,7 +411,7 @@ static int ftrace_teardown(struct trace_source *source, struct why *why)
 	if (r >= 0 && source->unguarding)
 		source->unguarding(source->guarded_context);
 	if (r >= 0)
-		guardian_release(&ftrace->guardian);
+		guardian_release(&source->guardian);
 	/* On failure it is tried once more by the destructor, then by the guardian. */
 	ftrace->saved = r < 0;
 	if (r < 0 && r != -EBUSY)
@@ -427,7 +428,7 @@ static void ftrace_destroy(struct trace_source *source)
 	struct ftrace_source *ftrace = to_ftrace(source);
 
 	ftrace_teardown(source, NULL);
-	guardian_leave(&ftrace->guardian);
+	guardian_leave(&source->guardian);
 	for (size_t i = 0; ftrace->cpus && i < ftrace->cpus_room; i++)
 		ftrace_cpu_destroy(ftrace->cpus[i]);
 	free(ftrace->cpus);
@@ -469,7 +470,7 @@ int ftrace_source_create(struct trace_source **ret)
 		free(ftrace);
 		return r;
 	}
-	ftrace->guardian.fd = -1;
+	ftrace->source.guardian.fd = -1;
 	ftrace->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	ftrace->ops = ftrace_ops;
 	ftrace->source.ops = &ftrace->ops;

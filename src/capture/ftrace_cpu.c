@@ -97,9 +97,14 @@ static uint64_t find_number(const char *text, const char *key)
 
 int ftrace_cpu_stats(const struct ftrace_source *ftrace, unsigned cpu, struct ftrace_stats *ret)
 {
+	return ftrace_stats_read(ftrace->source.root, ftrace->state.tracefs, cpu, ret);
+}
+
+int ftrace_stats_read(const struct sysroot *root, const char *tracefs, unsigned cpu,
+		      struct ftrace_stats *ret)
+{
 	char text[512];
-	int r = sysroot_read(ftrace->source.root, text, sizeof(text), "%s/per_cpu/cpu%u/stats",
-			     ftrace->state.tracefs, cpu);
+	int r = sysroot_read(root, text, sizeof(text), "%s/per_cpu/cpu%u/stats", tracefs, cpu);
 
 	if (r < 0)
 		return r;

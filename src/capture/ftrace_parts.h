@@ -7,7 +7,6 @@
 #define BLKBOX_CAPTURE_FTRACE_PARTS_H
 
 #include "ftrace_record.h"
-#include "guardian.h"
 #include "name_book.h"
 #include "trace_source.h"
 #include "tracing_state.h"
@@ -47,7 +46,6 @@ struct ftrace_source {
 	struct trace_source_ops ops; /* with this machine's page size */
 	struct tracing_state state;
 	bool saved; /* @state is to be put back */
-	struct guardian guardian;
 	struct ftrace_facts facts;
 	struct name_book names;
 	/*
@@ -65,6 +63,8 @@ struct ftrace_source {
 
 /** Makes the machine's buffer ready; no device is traced yet. */
 int ftrace_prepare(struct ftrace_source *ftrace, struct why *why);
+/** Starts another guardian if somebody ended ours. */
+void ftrace_keep_guarded(struct ftrace_source *ftrace);
 /** Traces device @i, with all filters. */
 int ftrace_enable_device(struct ftrace_source *ftrace, size_t i, struct why *why);
 /** Watches all that steers the recording for writes of others: our own must be over. */
@@ -74,6 +74,8 @@ int ftrace_cpu_create(unsigned cpu, size_t n_devices, struct ftrace_cpu **ret);
 void ftrace_cpu_destroy(struct ftrace_cpu *cpu);
 /** Counts what is in a page that was just read. The CPU's reader thread. */
 void ftrace_cpu_count(struct ftrace_source *ftrace, struct ftrace_cpu *cpu, const uint8_t *page);
+int ftrace_stats_read(const struct sysroot *root, const char *tracefs, unsigned cpu,
+		      struct ftrace_stats *ret);
 int ftrace_cpu_stats(const struct ftrace_source *ftrace, unsigned cpu, struct ftrace_stats *ret);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "blktrace.h"
 #include "cleanup.h"
+#include "leftover.h"
 #include "mounts.h"
 #include "number.h"
 #include "preflight.h"
@@ -153,16 +154,36 @@ static int set_all(struct ftrace_source *ftrace, struct why *why)
 	return r;
 }
 
+/* What the guardian reads before it puts things back, if they are still ours. */
+struct reading {
+	const struct trace_source *source;
+	pid_t recorder;
+	struct leftovers left;
+};
+
+static void take_left(void *context, const struct tracing_state *state)
+{
+	struct reading *reading = context;
+	const struct trace_source *source = reading->source;
+
+	if (state->pid == reading->recorder)
+		leftovers_take_ftrace(source->root, source->kernel, state->tracefs, &reading->left);
+}
+
 /* In the guardian: what was changed is on disk, whose it was too. */
 static void put_back(void *context)
 {
 	enum {
 		TRIES = 600
 	};
-	const struct trace_source *source = context;
+	const struct ftrace_source *ftrace = context;
+	const struct trace_source *source = &ftrace->source;
+	struct reading reading = {.source = source, .recorder = ftrace->state.pid};
 
 	/* While somebody reads the buffer, its tracer cannot be changed. */
-	for (int i = 0; i < TRIES && tracing_state_recover(source->root, NULL) == -EBUSY; i++) {
+	for (int i = 0;
+	     i < TRIES && tracing_state_recover(source->root, take_left, &reading, NULL) == -EBUSY;
+	     i++) {
 		/* Another recorder has put it back, and changed it anew. */
 		if (tracing_state_user(source->root, NULL) != 1)
 			break;
@@ -170,11 +191,25 @@ static void put_back(void *context)
 	}
 	for (size_t i = 0; i < source->n_devices; i++)
 		state_remove_dead(source->root, source->devices[i].disk);
+	if (source->rescue)
+		leftovers_finish_log(&reading.left, source->rescue, NULL);
+	leftovers_deinit(&reading.left);
+}
+
+void ftrace_keep_guarded(struct ftrace_source *ftrace)
+{
+	struct trace_source *source = &ftrace->source;
+	struct why why = {""};
+
+	if (trace_source_lost_guardian(source))
+		trace_source_guarded_again(source,
+					   trace_source_guard(source, put_back, NULL, 0, &why),
+					   &why);
 }
 
 int ftrace_prepare(struct ftrace_source *ftrace, struct why *why)
 {
-	const struct trace_source *source = &ftrace->source;
+	struct trace_source *source = &ftrace->source;
 	/* Held until what we are about to change is noted. */
 	_cleanup_close_ int claim = -1;
 	char tracefs[PATH_MAX];
@@ -192,8 +227,7 @@ int ftrace_prepare(struct ftrace_source *ftrace, struct why *why)
 	if (r >= 0)
 		r = tracing_state_save(source->root, tracefs, &ftrace->state, why);
 	if (r >= 0)
-		r = guardian_start(&ftrace->guardian, put_back, &ftrace->source, &source->root->fd,
-				   1, why);
+		r = trace_source_guard(&ftrace->source, put_back, NULL, 0, why);
 	if (r < 0)
 		return r;
 	if (source->guarded)

@@ -9,6 +9,7 @@
 
 struct log_sink {
 	struct span_sink ops;
+	struct log_rescue rescue;
 	struct log_writer *writer;
 	struct aside aside; /* fd -1: in memory */
 	int memory_fd;
@@ -148,6 +149,14 @@ int log_sink_create(const char *path, const struct log_sink_options *options, st
 	r = aside_open(&sink->aside, path, options->force, why);
 	if (r >= 0)
 		r = create_writer(sink, sink->aside.fd, options, why);
+	if (r >= 0 && sink->aside.part) {
+		sink->rescue = (struct log_rescue){
+			.fd = sink->aside.fd,
+			.part = sink->aside.part,
+			.path = sink->aside.path,
+		};
+		sink->ops.rescue = &sink->rescue;
+	}
 	if (r < 0) {
 		log_sink_discard(sink);
 		log_sink_destroy(sink);

@@ -7,6 +7,7 @@
 #include "blktrace.h"
 #include "cleanup.h"
 #include "clock.h"
+#include "leftover.h"
 #include "locked.h"
 #include "preflight.h"
 #include "state.h"
@@ -17,6 +18,7 @@
 #include <linux/membarrier.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
@@ -27,39 +29,65 @@ static struct relay_source *to_relay(struct trace_source *source)
 
 static int relay_teardown(struct trace_source *source, struct why *why);
 
+/* Is the trace that is there by now the one that we made? */
+static bool is_the_same(const struct relay_source *relay, size_t i)
+{
+	const struct trace_source *source = &relay->source;
+	uint64_t inode = relay->shared[i].inode;
+	_cleanup_close_ int dir_fd = leftover_open_directory(source->root, source->kernel,
+							     relay->debugfs, &source->devices[i]);
+	struct stat st;
+
+	if (relay->shared[i].owner != RELAY_OURS || !inode || dir_fd < 0)
+		return relay->shared[i].owner != RELAY_NOT_OURS && dir_fd != -ENOENT;
+	return fstat(dir_fd, &st) == 0 && st.st_ino == inode;
+}
+
 /* In the guardian, when the recorder is dead. */
 static void restore(void *context)
 {
 	struct relay_source *relay = context;
 	const struct trace_source *source = &relay->source;
 	const struct kernel_ops *kernel = source->kernel;
+	_cleanup_(leftovers_deinit) struct leftovers left = {0};
 
 	for (size_t i = 0; i < source->n_devices; i++) {
-		if (relay->owners[i] != RELAY_NOT_OURS) {
-			kernel->ioctl(kernel->context, relay->devices[i].fd, BT_IOC_STOP, NULL);
-			kernel->ioctl(kernel->context, relay->devices[i].fd, BT_IOC_TEARDOWN, NULL);
+		int fd = relay->devices[i].fd;
+
+		if (is_the_same(relay, i)) {
+			leftovers_take_relay(source->root, kernel, relay->debugfs,
+					     &source->devices[i], fd, &left);
+			kernel->ioctl(kernel->context, fd, BT_IOC_TEARDOWN, NULL);
 		}
 		state_remove_dead(source->root, source->devices[i].disk);
 	}
+	/* Last: a disk that hangs does not keep the traces. */
+	if (source->rescue)
+		leftovers_finish_log(&left, source->rescue, NULL);
 }
 
 static int start_guardian(struct relay_source *relay, struct why *why)
 {
-	const struct trace_source *source = &relay->source;
+	struct trace_source *source = &relay->source;
 	size_t n = source->n_devices;
 	_cleanup_free_ int *keep = calloc(n + 1, sizeof(*keep));
-	void *shared = mmap(NULL, n * sizeof(*relay->owners), PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	if (shared == MAP_FAILED)
-		return why_errno(why, -errno, "cannot start the guardian process");
-	relay->owners = shared;
 	if (!keep)
 		return why_errno(why, -ENOMEM, "cannot start the guardian process");
 	for (size_t i = 0; i < n; i++)
 		keep[i] = relay->devices[i].fd;
-	keep[n] = source->root->fd;
-	return guardian_start(&relay->guardian, restore, relay, keep, n + 1, why);
+	return trace_source_guard(source, restore, keep, n, why);
+}
+
+static int share_with_guardian(struct relay_source *relay, struct why *why)
+{
+	void *shared = mmap(NULL, relay->source.n_devices * sizeof(*relay->shared),
+			    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (shared == MAP_FAILED)
+		return why_errno(why, -errno, "cannot start the guardian process");
+	relay->shared = shared;
+	return 0;
 }
 
 static int open_devices(struct relay_source *relay, struct why *why)
@@ -81,18 +109,19 @@ static int open_devices(struct relay_source *relay, struct why *why)
 static int relay_setup(struct trace_source *source, struct why *why)
 {
 	struct relay_source *relay = to_relay(source);
-	char debugfs[PATH_MAX];
-	int r = preflight_relay(source->root, source->kernel, source->options.debugfs, debugfs,
-				sizeof(debugfs), why);
+	int r = preflight_relay(source->root, source->kernel, source->options.debugfs,
+				relay->debugfs, sizeof(relay->debugfs), why);
 
 	if (r >= 0)
 		r = open_devices(relay, why);
+	if (r >= 0)
+		r = share_with_guardian(relay, why);
 	if (r >= 0)
 		r = start_guardian(relay, why);
 	if (r >= 0 && source->guarded)
 		source->guarded(source->guarded_context);
 	for (size_t i = 0; r >= 0 && i < source->n_devices; i++)
-		r = relay_setup_device(relay, i, debugfs, why);
+		r = relay_setup_device(relay, i, why);
 	if (r < 0) {
 		relay_teardown(source, NULL);
 		return r;
@@ -128,11 +157,11 @@ static bool is_gone(const struct relay_source *relay, size_t i)
 
 static bool still_ours(struct relay_source *relay, size_t i)
 {
-	if (relay->owners[i] == RELAY_OURS && is_gone(relay, i)) {
-		relay->owners[i] = RELAY_NOT_OURS;
+	if (relay->shared[i].owner == RELAY_OURS && is_gone(relay, i)) {
+		relay->shared[i].owner = RELAY_NOT_OURS;
 		relay->devices[i].started = false;
 	}
-	return relay->owners[i] == RELAY_OURS;
+	return relay->shared[i].owner == RELAY_OURS;
 }
 
 static bool knows_cpu(const struct relay_device *device, uint32_t cpu)
@@ -230,7 +259,7 @@ static int relay_find_channels(struct trace_source *source, source_channel_fn *f
 		int r;
 
 		/* Only check() and stop() forget a trace: they tell of it. */
-		if (relay->owners[i] != RELAY_OURS || is_gone(relay, i))
+		if (relay->shared[i].owner != RELAY_OURS || is_gone(relay, i))
 			continue;
 		r = find_device_channels(relay, i, fn, context, why);
 		if (r < 0)
@@ -341,18 +370,27 @@ static int look_at_writes(struct relay_source *relay, struct why *why)
 	return r;
 }
 
+static void keep_guarded(struct relay_source *relay)
+{
+	struct why why = {""};
+
+	if (trace_source_lost_guardian(&relay->source))
+		trace_source_guarded_again(&relay->source, start_guardian(relay, &why), &why);
+}
+
 static int relay_check(struct trace_source *source, struct why *why)
 {
 	struct relay_source *relay = to_relay(source);
 	LOCKED(&relay->lock);
 	int r = preflight_tracer_conflict(source->root, why);
 
+	keep_guarded(relay);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < source->n_devices; i++) {
 		const struct block_device *device = &source->devices[i];
 
-		if (relay->owners[i] != RELAY_OURS || still_ours(relay, i))
+		if (relay->shared[i].owner != RELAY_OURS || still_ours(relay, i))
 			continue;
 		if (was_removed(source->root, device))
 			return why_set(why, -ENODEV, "%s was removed while it was recorded",
@@ -408,13 +446,20 @@ static int relay_stop(struct trace_source *source, struct why *why)
 	return result;
 }
 
+static uint64_t relay_trace_inode(struct trace_source *source, size_t i)
+{
+	struct relay_source *relay = to_relay(source);
+
+	return relay->shared ? relay->shared[i].inode : 0;
+}
+
 static int relay_teardown(struct trace_source *source, struct why *why)
 {
 	struct relay_source *relay = to_relay(source);
 	LOCKED(&relay->lock);
 	int result = 0;
 
-	for (size_t i = 0; relay->owners && i < source->n_devices; i++) {
+	for (size_t i = 0; relay->shared && i < source->n_devices; i++) {
 		struct relay_device *device = &relay->devices[i];
 		int r;
 
@@ -426,7 +471,7 @@ static int relay_teardown(struct trace_source *source, struct why *why)
 					      NULL);
 		r = source->kernel->ioctl(source->kernel->context, device->fd, BT_IOC_TEARDOWN,
 					  NULL);
-		relay->owners[i] = RELAY_NOT_OURS;
+		relay->shared[i].owner = RELAY_NOT_OURS;
 		device->started = false;
 		/* EINVAL: it is gone already, with its device or by somebody else's hand. */
 		if (r < 0 && r != -EINVAL)
@@ -435,7 +480,7 @@ static int relay_teardown(struct trace_source *source, struct why *why)
 	}
 	if (source->unguarding)
 		source->unguarding(source->guarded_context);
-	guardian_release(&relay->guardian);
+	guardian_release(&source->guardian);
 	return result;
 }
 
@@ -451,8 +496,8 @@ static void relay_destroy(struct trace_source *source)
 		free(relay->devices[i].cpus);
 	}
 	free(relay->devices);
-	if (relay->owners)
-		munmap(relay->owners, source->n_devices * sizeof(*relay->owners));
+	if (relay->shared)
+		munmap(relay->shared, source->n_devices * sizeof(*relay->shared));
 	foreign_writes_deinit(&source->foreign);
 	foreign_writes_deinit(&relay->tracer);
 	pthread_mutex_destroy(&relay->lock);
@@ -470,6 +515,7 @@ static const struct trace_source_ops relay_ops = {
 	.check = relay_check,
 	.stop = relay_stop,
 	.produced = relay_produced,
+	.trace_inode = relay_trace_inode,
 	.teardown = relay_teardown,
 	.destroy = relay_destroy,
 };
@@ -483,7 +529,7 @@ int relay_source_create(struct trace_source **ret)
 	relay->source.ops = &relay_ops;
 	foreign_writes_init(&relay->source.foreign);
 	foreign_writes_init(&relay->tracer);
-	relay->guardian.fd = -1;
+	relay->source.guardian.fd = -1;
 	pthread_mutex_init(&relay->lock, NULL);
 	*ret = &relay->source;
 	return 0;

@@ -6,8 +6,9 @@
 #ifndef BLKBOX_CAPTURE_RELAY_PARTS_H
 #define BLKBOX_CAPTURE_RELAY_PARTS_H
 
-#include "guardian.h"
 #include "trace_source.h"
+
+#include <limits.h>
 
 /* Whose the trace of a queue is, for the guardian. */
 enum relay_owner {
@@ -27,14 +28,16 @@ struct relay_device {
 	uint32_t *cpus;
 };
 
+/* What the guardian must know of a device's trace as it is by now. */
+struct relay_shared {
+	_Atomic int owner;	/* enum relay_owner: only ours may be stopped or torn down */
+	_Atomic uint64_t inode; /* of its directory: another trace gets another one; 0: not known */
+};
+
 struct relay_source {
 	struct trace_source source;
-	struct guardian guardian;
-	/*
-	 * enum relay_owner of each device's trace: only ours may be stopped or torn down. In memory
-	 * that the guardian shares.
-	 */
-	_Atomic int *owners;
+	char debugfs[PATH_MAX];
+	struct relay_shared *shared; /* of each device; memory that the guardian sees too */
 	/* The session's thread samples and stops while the collector's looks around. */
 	pthread_mutex_t lock;
 	struct relay_device *devices; /* what changes in them after the set-up: under the lock */
@@ -48,7 +51,7 @@ int relay_open_at(const struct relay_source *relay, int dir_fd, const char *name
 /** Opens the node of device @i. */
 int relay_open_device(struct relay_source *relay, size_t i, struct why *why);
 /** Makes the trace of device @i, v2 if the kernel has it, and opens its directory. */
-int relay_setup_device(struct relay_source *relay, size_t i, const char *debugfs, struct why *why);
+int relay_setup_device(struct relay_source *relay, size_t i, struct why *why);
 /** Watches what steers the traces, and ftrace's tracer, for writes of others. */
 void relay_watch_others(struct relay_source *relay);
 

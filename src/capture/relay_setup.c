@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 int relay_open_at(const struct relay_source *relay, int dir_fd, const char *name, int flags)
@@ -105,9 +106,9 @@ static int setup_once(struct relay_source *relay, size_t i)
 
 	/* Should we be killed inside of the call, the guardian knows what to think of a trace. */
 	if (!has_trace(source, &source->devices[i]))
-		relay->owners[i] = RELAY_ABOUT_TO_BE;
+		relay->shared[i].owner = RELAY_ABOUT_TO_BE;
 	r = v2 ? setup_v2(source, fd, log->name) : setup_v1(source, fd, log->name);
-	relay->owners[i] = r < 0 ? RELAY_NOT_OURS : RELAY_OURS;
+	relay->shared[i].owner = r < 0 ? RELAY_NOT_OURS : RELAY_OURS;
 	log->protocol = v2 ? 2 : 1;
 	return r;
 }
@@ -136,12 +137,13 @@ static int make_trace(struct relay_source *relay, size_t i, struct why *why)
  * The kernel's name builds the path. Where it has a slash, 6.1 names the directory as sysfs does,
  * with '!', so that one is tried too.
  */
-static int open_directory(struct relay_source *relay, size_t i, const char *debugfs,
-			  struct why *why)
+static int open_directory(struct relay_source *relay, size_t i, struct why *why)
 {
 	const struct trace_source *source = &relay->source;
+	const char *debugfs = relay->debugfs;
 	char in_sysfs[DEVICE_NAME_BYTES];
 	const char *names[] = {source->log_devices[i].name, in_sysfs};
+	struct stat st;
 	int fd = -ENOENT;
 
 	snprintf(in_sysfs, sizeof(in_sysfs), "%s", source->devices[i].name);
@@ -158,6 +160,8 @@ static int open_directory(struct relay_source *relay, size_t i, const char *debu
 		return why_errno(why, fd, "cannot open the trace directory %s/block/%s", debugfs,
 				 names[0]);
 	relay->devices[i].dir_fd = fd;
+	if (fstat(fd, &st) == 0)
+		relay->shared[i].inode = st.st_ino;
 	fd = relay_open_at(relay, fd, "dropped", O_RDONLY);
 	if (fd < 0)
 		return why_errno(why, fd, "cannot open %s/block/%s/dropped", debugfs, names[0]);
@@ -165,11 +169,11 @@ static int open_directory(struct relay_source *relay, size_t i, const char *debu
 	return 0;
 }
 
-int relay_setup_device(struct relay_source *relay, size_t i, const char *debugfs, struct why *why)
+int relay_setup_device(struct relay_source *relay, size_t i, struct why *why)
 {
 	int r = make_trace(relay, i, why);
 
-	return r < 0 ? r : open_directory(relay, i, debugfs, why);
+	return r < 0 ? r : open_directory(relay, i, why);
 }
 
 void relay_watch_others(struct relay_source *relay)

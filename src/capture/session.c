@@ -25,6 +25,7 @@ static int copy_options(struct session *session, const struct session_options *o
 	session->trace = options->trace;
 	session->kernel = options->kernel ? options->kernel : &kernel_linux;
 	session->kind = options->source;
+	session->takeover = options->takeover;
 	session->shared.live = options->live;
 	if (options->meta_bytes) {
 		session->meta = malloc(options->meta_bytes);
@@ -91,7 +92,12 @@ int session_open(const struct session_options *options, struct session **ret, st
 	if (!session)
 		return why_errno(why, -ENOMEM, "cannot start a recording");
 	session->own_root.fd = -1;
-	r = copy_options(session, options, why);
+	session->news.fd = -1;
+	r = news_init(&session->news);
+	if (r < 0)
+		why_errno(why, r, "cannot start a recording");
+	else
+		r = copy_options(session, options, why);
 	if (r >= 0)
 		r = resolve_devices(session, options, why);
 	if (r >= 0)
@@ -163,6 +169,8 @@ static int create_source(struct session *session, struct why *why)
 	source->devices = session->devices;
 	source->log_devices = session->log_devices;
 	source->n_devices = session->n_devices;
+	source->rescue = session->sink->rescue;
+	source->news = &session->news;
 	/* On disk before the first set-up: whoever finds the trace later can tell whose it was. And
 	 * not before the guardian, who takes it away. */
 	source->guarded = note_state;
@@ -356,6 +364,7 @@ void session_destroy(struct session *session)
 	free(session->ios_before);
 	free(session->ios_after);
 	free(session->meta);
+	news_deinit(&session->news);
 	free(session);
 }
 
@@ -388,6 +397,16 @@ const char *session_source_name(const struct session *session)
 const char *session_notice(const struct session *session)
 {
 	return session->notice.text[0] ? session->notice.text : NULL;
+}
+
+int session_news_fd(const struct session *session)
+{
+	return session->news.fd;
+}
+
+bool session_next_news(struct session *session, struct why *ret)
+{
+	return news_take(&session->news, ret);
 }
 
 int session_flush(struct session *session, struct why *why)

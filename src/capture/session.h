@@ -21,6 +21,7 @@ struct session_options {
 	struct trace_options trace; /* buffer sizes 0: chosen from the memory there is */
 	size_t ring_bytes;	    /* of each channel, power of two; 0: chosen too */
 	bool live;		    /* hand events over within a tenth of a second */
+	bool takeover;		    /* what a killed recorder left on the devices */
 	bool force;		    /* buffers that take more memory than is reasonable */
 	/** "key=value" strings, each with its NUL, for the log's META: command, arguments, ... */
 	const char *meta;
@@ -86,6 +87,10 @@ const struct trace_options *session_trace_options(const struct session *session)
 const char *session_source_name(const struct session *session);
 /** One sentence about how it was started that people should know, or NULL. After the start. */
 const char *session_notice(const struct session *session);
+/** Readable while there are sentences that people should hear: see session_next_news(). */
+int session_news_fd(const struct session *session);
+/** The oldest of them; false if there is none. */
+bool session_next_news(struct session *session, struct why *ret);
 
 /**
  * Begins to write out what is dirty on the devices (BLKFLSBUF), in a child process, because nobody

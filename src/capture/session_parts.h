@@ -6,6 +6,7 @@
 #ifndef BLKBOX_CAPTURE_SESSION_PARTS_H
 #define BLKBOX_CAPTURE_SESSION_PARTS_H
 
+#include "news.h"
 #include "session.h"
 
 struct session {
@@ -32,7 +33,9 @@ struct session {
 	struct collector *collector;
 	bool set_up;
 	bool started;
+	bool takeover;
 	struct why notice; /* of session_notice(); empty: none */
+	struct news news;
 
 	struct device_report *device_reports;
 	struct channel_report *channel_reports;

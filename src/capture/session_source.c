@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "session_parts.h"
 
+#include "orphan.h"
 #include "preflight.h"
 #include "state.h"
 #include "tracing_state.h"
+
+#include <string.h>
+#include <sys/stat.h>
 
 /* Relay where it can be had; what speaks against it becomes the session's notice. */
 static int choose_kind(struct session *session, enum source_kind *ret, struct why *why)
@@ -23,16 +27,23 @@ static int choose_kind(struct session *session, enum source_kind *ret, struct wh
 	return 0;
 }
 
-#include <string.h>
-
 int session_choose_source(struct session *session, struct trace_source **ret, struct why *why)
 {
+	const struct orphan_search search = {
+		.root = session->root,
+		.kernel = session->kernel,
+		.debugfs = session->trace.debugfs,
+		.news = &session->news,
+	};
 	enum source_kind kind = session->kind;
 	struct why reason = {""};
 	int r;
 
-	/* A recorder that died may have left the tracer on; one that lives takes all events. */
-	tracing_state_recover(session->root, NULL);
+	/* A recorder that died may have left the tracer on, or a trace. */
+	r = orphans_settle(&search, session->devices, session->n_devices, session->takeover, why);
+	if (r < 0)
+		return r;
+	/* One that lives takes all events. */
 	if (tracing_state_user(session->root, &reason) == -EBUSY)
 		return why_set(why, -EBUSY, "%s", reason.text);
 	r = kind == SOURCE_AUTO ? choose_kind(session, &kind, why) : 0;
@@ -42,17 +53,38 @@ int session_choose_source(struct session *session, struct trace_source **ret, st
 	return r < 0 ? why_errno(why, r, "cannot start a recording") : 0;
 }
 
+/* An absolute path; one that a line cannot hold is left out. */
+static void describe_log(const struct log_rescue *log, struct trace_state *state)
+{
+	_cleanup_free_ char *path = log ? realpath(log->part, NULL) : NULL;
+	struct stat st;
+
+	if (!path || strlen(path) >= sizeof(state->output) || strchr(path, '\n') ||
+	    fstat(log->fd, &st) < 0)
+		return;
+	strcpy(state->output, path);
+	state->output_device = st.st_dev;
+	state->output_inode = st.st_ino;
+}
+
 int session_write_state(struct session *session, struct why *why)
 {
+	struct trace_source *source = session->source;
+	struct trace_state state = {.guardian_pid = source->guardian.pid};
 	int result = 0;
+
+	snprintf(state.source, sizeof(state.source), "%s", source->ops->name);
+	describe_log(source->rescue, &state);
 
 	for (size_t i = 0; i < session->n_devices; i++) {
 		int r;
 
 		if (!session->set_up && state_of_another(session->root, session->devices[i].disk))
 			continue;
-		r = state_write(session->root, &session->devices[i],
-				session->log_devices[i].protocol, session->source->ops->name,
+		state.protocol = session->log_devices[i].protocol;
+		state.trace_inode =
+			source->ops->trace_inode ? source->ops->trace_inode(source, i) : 0;
+		r = state_write(session->root, &session->devices[i], &state,
 				result < 0 ? NULL : why);
 		if (r < 0)
 			result = r;

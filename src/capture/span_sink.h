@@ -12,6 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** A log that is not finished: what somebody needs who finishes it if the recorder dies. */
+struct log_rescue {
+	int fd;		  /* for reading and writing */
+	const char *part; /* what it is called by now */
+	const char *path; /* what it will be called */
+};
+
 /**
  * The collector thread calls these, one at a time (@meta and @finish: the main thread while the
  * collector does not run). All but @data and @total may be NULL. A failure ends the recording.
@@ -34,6 +41,8 @@ struct span_sink {
 	int (*finish)(void *context, enum log_end_reason reason, struct why *why);
 	/** What was counted of a channel so far. */
 	void (*total)(void *context, uint32_t channel, struct log_total *ret);
+	/** Borrowed, as long as the sink lives; NULL: nobody else can finish it. */
+	const struct log_rescue *rescue;
 };
 
 #endif

@@ -20,8 +20,12 @@ static void state_name(uint32_t disk, char ret[STATE_NAME_BYTES])
 
 static int describe_self(const struct sysroot *root, struct trace_state *state)
 {
-	struct process self;
+	struct process self, guardian;
 	int r = process_read(root, getpid(), &self);
+
+	state->guardian_start_ticks = 0;
+	if (state->guardian_pid && process_read(root, state->guardian_pid, &guardian) == 0)
+		state->guardian_start_ticks = guardian.start_ticks;
 
 	if (r == 0)
 		r = boot_id_read(root, state->boot_id);
@@ -43,6 +47,17 @@ static int write_file(int dir_fd, const char *name, const struct trace_state *st
 	if (dprintf(fd, "device=%s\nboot_id=%s\npid=%d\nstart_ticks=%llu\nprotocol=%u\nsource=%s\n",
 		    state->device, state->boot_id, (int)state->pid,
 		    (unsigned long long)state->start_ticks, state->protocol, state->source) < 0)
+		return -errno;
+	if (state->guardian_pid &&
+	    dprintf(fd, "guardian_pid=%d\nguardian_start_ticks=%llu\n", (int)state->guardian_pid,
+		    (unsigned long long)state->guardian_start_ticks) < 0)
+		return -errno;
+	if (state->trace_inode &&
+	    dprintf(fd, "trace_inode=%llu\n", (unsigned long long)state->trace_inode) < 0)
+		return -errno;
+	if (state->output[0] && dprintf(fd, "output=%s\noutput_device=%llu\noutput_inode=%llu\n",
+					state->output, (unsigned long long)state->output_device,
+					(unsigned long long)state->output_inode) < 0)
 		return -errno;
 	return 0;
 }
@@ -69,14 +84,13 @@ static int replace_file(const struct sysroot *root, uint32_t disk, const struct 
 	return r;
 }
 
-int state_write(const struct sysroot *root, const struct block_device *device, unsigned protocol,
-		const char *source, struct why *why)
+int state_write(const struct sysroot *root, const struct block_device *device,
+		const struct trace_state *what, struct why *why)
 {
-	struct trace_state state = {.protocol = protocol};
+	struct trace_state state = *what;
 	int r;
 
 	snprintf(state.device, sizeof(state.device), "%s", device->name);
-	snprintf(state.source, sizeof(state.source), "%s", source);
 	r = describe_self(root, &state);
 	if (r == 0)
 		r = replace_file(root, device->disk, &state);
@@ -151,9 +165,28 @@ static const char *find_value(const char *text, const char *key, char *ret, size
 	return NULL;
 }
 
+static uint64_t find_number(const char *text, const char *key)
+{
+	char number[32];
+
+	return find_value(text, key, number, sizeof(number)) ? strtoull(number, NULL, 10) : 0;
+}
+
+/* What older notes do not have. */
+static void read_rest(const char *text, struct trace_state *state)
+{
+	state->guardian_pid = (pid_t)find_number(text, "guardian_pid");
+	state->guardian_start_ticks = find_number(text, "guardian_start_ticks");
+	state->trace_inode = find_number(text, "trace_inode");
+	state->output_device = find_number(text, "output_device");
+	state->output_inode = find_number(text, "output_inode");
+	if (!find_value(text, "output", state->output, sizeof(state->output)))
+		state->output[0] = '\0';
+}
+
 static int read_file(const struct sysroot *root, const char *name, struct trace_state *ret)
 {
-	char text[1024], number[32];
+	char text[PATH_MAX + 1024], number[32];
 	struct trace_state state = {0};
 	int r = sysroot_read(root, text, sizeof(text), "/%s", name);
 
@@ -171,6 +204,7 @@ static int read_file(const struct sysroot *root, const char *name, struct trace_
 	if (!find_value(text, "protocol", number, sizeof(number)))
 		return -EINVAL;
 	state.protocol = (unsigned)strtoul(number, NULL, 10);
+	read_rest(text, &state);
 	*ret = state;
 	return 0;
 }
@@ -183,14 +217,75 @@ int state_read(const struct sysroot *root, uint32_t disk, struct trace_state *re
 	return read_file(root, name, ret);
 }
 
-bool state_owner_alive(const struct sysroot *root, const struct trace_state *state)
+bool state_is_of_another_boot(const struct sysroot *root, const struct trace_state *state)
+{
+	char boot_id[BOOT_ID_BYTES];
+
+	return boot_id_read(root, boot_id) == 0 && strcmp(boot_id, state->boot_id) != 0;
+}
+
+static bool is_alive(const struct sysroot *root, const struct trace_state *state, pid_t pid,
+		     uint64_t start_ticks)
 {
 	char boot_id[BOOT_ID_BYTES];
 	struct process process;
 
 	return boot_id_read(root, boot_id) == 0 && !strcmp(boot_id, state->boot_id) &&
-	       process_read(root, state->pid, &process) == 0 &&
-	       process.start_ticks == state->start_ticks;
+	       process_read(root, pid, &process) == 0 && process.start_ticks == start_ticks;
+}
+
+bool state_owner_alive(const struct sysroot *root, const struct trace_state *state)
+{
+	return is_alive(root, state, state->pid, state->start_ticks);
+}
+
+bool state_guardian_alive(const struct sysroot *root, const struct trace_state *state)
+{
+	return state->guardian_pid > 0 &&
+	       is_alive(root, state, state->guardian_pid, state->guardian_start_ticks);
+}
+
+void state_each(const struct sysroot *root, state_fn *fn, void *context)
+{
+	_cleanup_closedir_ DIR *dir = NULL;
+
+	if (sysroot_opendir(root, &dir, "/run/blkbox") < 0)
+		return;
+	for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
+		struct trace_state state;
+		unsigned major, minor;
+		int length = 0;
+
+		if (sscanf(entry->d_name, "%u:%u%n", &major, &minor, &length) == 2 &&
+		    !entry->d_name[length] && state_read(root, major << 20 | minor, &state) == 0)
+			fn(context, major << 20 | minor, &state);
+	}
+}
+
+/* Of state_remove_stale(). */
+struct sweep {
+	const struct sysroot *root;
+	size_t n, removed;
+};
+
+static void sweep_one(void *context, uint32_t disk, const struct trace_state *state)
+{
+	struct sweep *sweep = context;
+
+	if (!state_is_of_another_boot(sweep->root, state))
+		return;
+	sweep->n++;
+	if (state_clear(sweep->root, disk) == 0)
+		sweep->removed++;
+}
+
+size_t state_remove_stale(const struct sysroot *root, size_t *ret_removed)
+{
+	struct sweep sweep = {.root = root};
+
+	state_each(root, sweep_one, &sweep);
+	*ret_removed = sweep.removed;
+	return sweep.n;
 }
 
 bool state_of_another(const struct sysroot *root, uint32_t disk)

@@ -14,6 +14,7 @@
 #include "sysroot.h"
 #include "why.h"
 
+#include <limits.h>
 #include <stdbool.h>
 
 struct trace_state {
@@ -23,15 +24,24 @@ struct trace_state {
 	uint64_t start_ticks;
 	unsigned protocol; /* 1 or 2; 0: not known yet */
 	char source[16];   /* "relay", "ftrace" */
+	/* Of its guardian; 0: none. */
+	pid_t guardian_pid;
+	uint64_t guardian_start_ticks;
+	uint64_t trace_inode; /* of the trace's directory in debugfs; 0: not known */
+	/* The unfinished log, as an absolute path, and the file that it was; empty: there is none.
+	 */
+	char output[PATH_MAX];
+	uint64_t output_device, output_inode;
 };
 
 /**
  * Says that this process is about to trace @device; replaces what is there. To be called before the
  * kernel is set up, if there is no state_of_another(), and after it, when the trace is ours for
- * sure. A failure (/run read-only or full) is to be told, but no reason not to record.
+ * sure. @what: all but device, boot and process, which are filled in. A failure (/run read-only or
+ * full) is to be told, but no reason not to record.
  */
-int state_write(const struct sysroot *root, const struct block_device *device, unsigned protocol,
-		const char *source, struct why *why);
+int state_write(const struct sysroot *root, const struct block_device *device,
+		const struct trace_state *what, struct why *why);
 
 /**
  * A living process other than this one says that it traces the disk. To be asked before set-up: if
@@ -51,5 +61,17 @@ int state_read(const struct sysroot *root, uint32_t disk, struct trace_state *re
 
 /** The process that wrote it runs still: same boot, same pid, same time of start. */
 bool state_owner_alive(const struct sysroot *root, const struct trace_state *state);
+/** The same for its guardian, which is cleaning up if the owner is dead. */
+bool state_guardian_alive(const struct sysroot *root, const struct trace_state *state);
+/** It was written before the machine was started anew: what it tells of is gone. */
+bool state_is_of_another_boot(const struct sysroot *root, const struct trace_state *state);
+
+/** Called with the disk and the note of each that is there and whole. */
+typedef void state_fn(void *context, uint32_t disk, const struct trace_state *state);
+/** All notes. */
+void state_each(const struct sysroot *root, state_fn *fn, void *context);
+/** Removes the notes of earlier boots. Returns how many there are; @ret_removed: could be removed.
+ */
+size_t state_remove_stale(const struct sysroot *root, size_t *ret_removed);
 
 #endif

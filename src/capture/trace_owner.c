@@ -11,13 +11,23 @@
 static void ask_state_file(const struct sysroot *root, struct running_trace *trace)
 {
 	struct trace_state state;
+	pid_t pid;
 
 	/* Our own file is written before the set-up: the trace that is in its way is another's. */
 	if (!trace->disk || state_read(root, trace->disk, &state) < 0 || state.pid == getpid() ||
-	    !state_owner_alive(root, &state) || process_read(root, state.pid, &trace->process) < 0)
+	    state_is_of_another_boot(root, &state))
 		return;
-	trace->owner = TRACE_OWNER_ALIVE;
-	trace->protocol = state.protocol;
+	/* A guardian without its recorder is about to end the trace. */
+	pid = state_owner_alive(root, &state)	   ? state.pid
+	      : state_guardian_alive(root, &state) ? state.guardian_pid
+						   : 0;
+	if (pid && process_read(root, pid, &trace->process) == 0) {
+		trace->owner = TRACE_OWNER_ALIVE;
+		trace->protocol = state.protocol;
+	} else {
+		trace->left_by = state.pid;
+		strcpy(trace->left_log, state.output);
+	}
 }
 
 /* True for an open ".../block/NAME/trace3" or ".../block/NAME/dropped". */
@@ -102,6 +112,11 @@ int trace_owners_find(const struct sysroot *root, struct traces *traces)
 		if (isdigit((unsigned char)entry->d_name[0]) &&
 		    look_at_process(root, traces, (pid_t)atoi(entry->d_name)) == -EACCES)
 			all_seen = false;
+	}
+	/* Somebody who is alive has made a new one. */
+	for (size_t i = 0; i < traces->n; i++) {
+		if (traces->items[i].owner == TRACE_OWNER_ALIVE)
+			traces->items[i].left_by = 0;
 	}
 	for (size_t i = 0; i < traces->n && !all_seen; i++) {
 		if (traces->items[i].owner == TRACE_OWNER_NONE)

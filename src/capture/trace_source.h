@@ -11,7 +11,10 @@
 #include "device.h"
 #include "drops.h"
 #include "foreign_writes.h"
+#include "guardian.h"
 #include "kernel.h"
+#include "news.h"
+#include "span_sink.h"
 #include "sysroot.h"
 #include "why.h"
 
@@ -120,6 +123,8 @@ struct trace_source_ops {
 	 * or @at_end what the kernel counted. Or NULL.
 	 */
 	void (*add_meta)(struct trace_source *source, FILE *out, bool at_end);
+	/** Of the directory of device @i's trace, by which it is known again. NULL: it has none. */
+	uint64_t (*trace_inode)(struct trace_source *source, size_t i);
 	/**
 	 * Gives everything back to the kernel; may follow any of the above. Unread bytes are gone,
 	 * and the channels' files have been closed.
@@ -140,8 +145,12 @@ struct trace_source {
 	struct drop_tracker drops;
 	struct foreign_writes foreign; /* watches from start() on, under the source's lock */
 	struct why notice;	       /* what start() did without; empty: nothing */
-	/* setup() calls it when the guardian is there and before it touches the kernel; may be
-	 * NULL.
+	struct guardian guardian;
+	unsigned guardians;		 /* that there have been */
+	const struct log_rescue *rescue; /* the log, for the guardian to finish; NULL: none */
+	struct news *news;		 /* NULL: nobody wants to hear any */
+	/* setup() calls it when the guardian is there and before it touches the kernel, and again
+	 * when there is another guardian; may be NULL.
 	 */
 	void (*guarded)(void *context);
 	/* teardown() calls it when nothing is left in the kernel and before the guardian goes; may
@@ -155,6 +164,17 @@ struct trace_source {
  * their traces on. As foreign_writes_watch().
  */
 int trace_source_watch_devices(struct trace_source *source, bool enable);
+
+/**
+ * Starts the guardian. @restore gets @source. @keep: descriptors that it needs, beside those of the
+ * root and of the log.
+ */
+int trace_source_guard(struct trace_source *source, void (*restore)(void *source), const int *keep,
+		       size_t n_keep, struct why *why);
+/** Has somebody ended the guardian? Then its place is free: start another one. Twice a second. */
+bool trace_source_lost_guardian(struct trace_source *source);
+/** What came of that: @r as trace_source_guard() gave it. Told to people. */
+void trace_source_guarded_again(struct trace_source *source, int r, const struct why *why);
 
 int relay_source_create(struct trace_source **ret);
 int ftrace_source_create(struct trace_source **ret);

@@ -12,6 +12,7 @@
 #include "sysroot.h"
 #include "why.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,6 +31,9 @@ struct running_trace {
 	bool to_ftrace; /* the blk tracer is on and gets all events: the channels get none */
 	enum trace_owner owner;
 	struct process process;
+	/* No owner, but a note: of one of our recorders, that was killed with its guardian. */
+	pid_t left_by; /* 0: none */
+	char left_log[PATH_MAX];
 	unsigned protocol; /* 1 or 2; 0: not known */
 	bool dropped_known;
 	uint64_t dropped;

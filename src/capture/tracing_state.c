@@ -329,7 +329,8 @@ static int load_left(const struct sysroot *root, struct tracing_state *ret, stru
 	return 1;
 }
 
-static int recover(const struct sysroot *root, struct why *why)
+static int recover(const struct sysroot *root, tracing_state_fn *before, void *context,
+		   struct why *why)
 {
 	_cleanup_(tracing_state_deinit) struct tracing_state state = {0};
 	int r = load_left(root, &state, why);
@@ -339,6 +340,8 @@ static int recover(const struct sysroot *root, struct why *why)
 	/* On failure it is kept: it is the only note of what is to be put back. */
 	if (r <= 0)
 		return r;
+	if (before)
+		before(context, &state);
 	r = tracing_state_restore(root, &state, why);
 	return r < 0 ? r : 1;
 }
@@ -373,14 +376,15 @@ static int lock_state(const struct sysroot *root, struct why *why)
 int tracing_state_claim(const struct sysroot *root, int *ret, struct why *why)
 {
 	_cleanup_close_ int fd = lock_state(root, why);
-	int r = fd < 0 ? fd : recover(root, why);
+	int r = fd < 0 ? fd : recover(root, NULL, NULL, why);
 
 	if (r >= 0)
 		*ret = take_fd(&fd);
 	return r;
 }
 
-int tracing_state_recover(const struct sysroot *root, struct why *why)
+int tracing_state_recover(const struct sysroot *root, tracing_state_fn *before, void *context,
+			  struct why *why)
 {
 	_cleanup_close_ int fd = -1;
 
@@ -388,7 +392,8 @@ int tracing_state_recover(const struct sysroot *root, struct why *why)
 	if (!sysroot_exists(root, "/run/blkbox/tracing") &&
 	    !sysroot_exists(root, "/run/blkbox/tracing.new"))
 		return 0;
-	return tracing_state_claim(root, &fd, why);
+	fd = lock_state(root, why);
+	return fd < 0 ? fd : recover(root, before, context, why);
 }
 
 int tracing_state_user(const struct sysroot *root, struct why *why)

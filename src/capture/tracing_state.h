@@ -70,12 +70,16 @@ void tracing_state_drop_device(const struct sysroot *root, struct tracing_state 
  */
 int tracing_state_restore(const struct sysroot *root, struct tracing_state *state, struct why *why);
 
+typedef void tracing_state_fn(void *context, const struct tracing_state *state);
+
 /**
- * Puts back what a recorder that is dead left behind. 1 = it was so, 0 = there was nothing,
+ * Puts back what a recorder that is dead left behind; @before, which may be NULL, is called before
+ * anything of it is touched, with its state. 1 = it was so, 0 = there was nothing,
  * -EBUSY = that recorder is alive; nothing is touched. Others: as tracing_state_restore(), or what
  * was noted cannot be read, and stays.
  */
-int tracing_state_recover(const struct sysroot *root, struct why *why);
+int tracing_state_recover(const struct sysroot *root, tracing_state_fn *before, void *context,
+			  struct why *why);
 
 /**
  * tracing_state_recover(), then nobody else may, or may start, until the caller closes *@ret: the

@@ -126,6 +126,17 @@ static bool should_end(const struct recorder *recorder, enum log_end_reason *ret
 	return recorder->signals > (waits_for_command ? 1 : 0);
 }
 
+static void tell_news(const struct recorder *recorder)
+{
+	struct why news;
+
+	while (recorder->session && session_next_news(recorder->session, &news)) {
+		if (recorder->progress_fd >= 0)
+			record_report_clear_line();
+		message("%s", news.text);
+	}
+}
+
 /* Records until something ends it. */
 static enum log_end_reason record(struct recorder *recorder)
 {
@@ -135,12 +146,13 @@ static enum log_end_reason record(struct recorder *recorder)
 		{.fd = recorder->child.pidfd, .events = POLLIN},
 		{.fd = recorder->limit_fd, .events = POLLIN},
 		{.fd = recorder->progress_fd, .events = POLLIN},
+		{.fd = session_news_fd(recorder->session), .events = POLLIN},
 	};
 	enum log_end_reason reason;
 
 	/* A signal may have been taken before we come to wait for one. */
 	while (!should_end(recorder, &reason)) {
-		if (poll(polls, 5, -1) < 0)
+		if (poll(polls, sizeof(polls) / sizeof(polls[0]), -1) < 0)
 			continue;
 		if (polls[0].revents)
 			take_signals(recorder);
@@ -148,6 +160,8 @@ static enum log_end_reason record(struct recorder *recorder)
 			recorder->child_status = child_wait(&recorder->child);
 			recorder->child_ended = true;
 		}
+		if (polls[5].revents)
+			tell_news(recorder);
 		if (should_end(recorder, &reason))
 			break;
 		if (polls[1].revents)
@@ -340,6 +354,7 @@ static int run_recorder(struct recorder *recorder, const char *name, int argc, c
 
 	if (r >= 0)
 		r = start(recorder, &why);
+	tell_news(recorder);
 	if (r < 0) {
 		record_output_discard(&recorder->output);
 		return failed(name, &why);
@@ -354,6 +369,7 @@ static int run_recorder(struct recorder *recorder, const char *name, int argc, c
 		let_signals_end_us(recorder);
 	r = session_stop(recorder->session, reason, &report, &why);
 	take_signals_again();
+	tell_news(recorder);
 	if (r == -EPIPE && recorder->args.format == RECORD_STREAM)
 		message("standard output: its reader has gone; not all was written");
 	else if (r < 0)

@@ -21,6 +21,7 @@ enum {
 	OPT_NO_COMPRESS,
 	OPT_SOURCE,
 	OPT_AS_ROOT,
+	OPT_TAKEOVER,
 };
 
 static const struct argp_option options[] = {
@@ -58,6 +59,8 @@ static const struct argp_option options[] = {
 	{"relay", 'r', "PATH", 0, "Where debugfs is mounted, if not where it is found", 4},
 	{"source", OPT_SOURCE, "SOURCE", 0, "auto (default), relay or ftrace", 4},
 	{"drop-caches", OPT_DROP_CACHES, NULL, 0, "Drop the page cache before the start", 4},
+	{"takeover", OPT_TAKEOVER, NULL, 0,
+	 "Take over the traces of a recorder that was killed together with its guardian", 4},
 	{"strict", OPT_STRICT, NULL, 0,
 	 "Exit with 3, not with COMMAND's status, if events were lost", 4},
 	{"as-root", OPT_AS_ROOT, NULL, 0,
@@ -275,6 +278,9 @@ static bool set_flag(struct record_args *args, int key)
 		return true;
 	case OPT_FORCE:
 		args->session.force = true;
+		return true;
+	case OPT_TAKEOVER:
+		args->session.takeover = true;
 		return true;
 	case OPT_STRICT:
 		args->strict = true;

@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include "json.h"
+#include "state.h"
 #include "traces.h"
 #include "tracing_state.h"
 
@@ -49,7 +50,10 @@ static const struct argp argp = {
 	.args_doc = "[DEVICE...]",
 	.doc = "Which block traces run now on this machine, by which process, and how many events "
 	       "each has lost.\v"
-	       "A trace without an owner was left behind; 'blkbox stop' ends it.\n"
+	       "A trace without an owner was left behind; 'blkbox stop' ends it. An orphan was "
+	       "left by a "
+	       "blkbox (whose process number is in brackets) that was killed together with its "
+	       "guardian: 'blkbox stop' finishes its log, too.\n"
 	       "\nExamples:\n"
 	       "  blkbox status                   all of them\n"
 	       "  blkbox status sda /dev/nvme0n1  the traces of these disks\n"
@@ -73,7 +77,7 @@ static const char *owner_of(const struct running_trace *trace)
 	case TRACE_OWNER_NONE:
 		break;
 	}
-	return "none";
+	return trace->left_by ? "orphan" : "none";
 }
 
 static void print_trace(const struct running_trace *trace)
@@ -85,6 +89,8 @@ static void print_trace(const struct running_trace *trace)
 			 blkbox_device_minor(trace->disk));
 	if (trace->owner == TRACE_OWNER_ALIVE)
 		snprintf(pid, sizeof(pid), "%d", (int)trace->process.pid);
+	else if (trace->left_by)
+		snprintf(pid, sizeof(pid), "(%d)", (int)trace->left_by);
 	if (trace->protocol)
 		snprintf(protocol, sizeof(protocol), "v%u", trace->protocol);
 	if (trace->dropped_known)
@@ -148,6 +154,8 @@ static void write_trace(struct json *json, const struct running_trace *trace)
 	json_string(json, "owner_state", owners[trace->owner]);
 	json_string(json, "owner", alive ? trace->process.name : NULL);
 	write_known(json, "pid", alive, (uint64_t)trace->process.pid);
+	write_known(json, "left_by_pid", trace->left_by, (uint64_t)trace->left_by);
+	json_string(json, "left_log", trace->left_log[0] ? trace->left_log : NULL);
 	write_known(json, "protocol", trace->protocol, trace->protocol);
 	write_known(json, "dropped", trace->dropped_known, trace->dropped);
 	json_object_end(json);
@@ -181,6 +189,7 @@ int cmd_status(int argc, char **argv)
 	_cleanup_free_ struct block_device *devices = NULL;
 	struct status_args args = {0};
 	struct why why = {""};
+	size_t stale, removed;
 	bool settings_left;
 	int r;
 
@@ -198,6 +207,10 @@ int cmd_status(int argc, char **argv)
 	keep_wanted(&traces, devices, args.n_devices);
 	if (traces.n && traces.no_debugfs.text[0])
 		message("what debugfs tells is missing: %s", traces.no_debugfs.text);
+	stale = state_remove_stale(&root, &removed);
+	if (stale)
+		message("%zu notes in /run/blkbox are older than the last start of the machine%s",
+			stale, removed == stale ? ": removed" : "");
 	settings_left = tracing_state_user(&root, NULL) == 1;
 	if (settings_left)
 		message("ftrace's settings are as a recorder left them that is dead; 'blkbox stop' "

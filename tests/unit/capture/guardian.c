@@ -3,11 +3,15 @@
 
 #include "cleanup.h"
 #include "fake_kernel.h"
+#include "log_reader.h"
+#include "log_sink.h"
 #include "memory_sink.h"
 #include "session.h"
 #include "state.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -110,14 +114,71 @@ Test(guardian, it_holds_nothing_open_but_what_it_needs)
 	guardian_release(&guardian);
 }
 
-/* A recording that is killed, on a made-up kernel: its files tell what the guardian did. */
-Test(guardian, a_killed_recording_leaves_no_trace, .timeout = 60)
+/* On a made-up kernel: its files tell what the guardian did. */
+static struct fake_tree tree;
+static struct fake_kernel *kernel;
+static char log_path[PATH_MAX];
+
+enum {
+	RECORDS = 100,
+	UNFINISHED = 40, /* records that no reader may have before STOP */
+};
+
+static void init_machine(void)
 {
-	struct fake_tree tree;
 	/* Shared: the guardian must see the trace that is made after its fork. */
-	struct fake_kernel *kernel = mmap(NULL, sizeof(*kernel), PROT_READ | PROT_WRITE,
-					  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	struct memory_sink sink;
+	kernel = mmap(NULL, sizeof(*kernel), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	fake_tree_init(&tree);
+	fake_kernel_init(kernel, &tree);
+	fake_tree_disk(&tree, "sda", 8, 0, 1 << 20);
+	snprintf(log_path, sizeof(log_path), "%s/log", tree.path);
+}
+
+static void deinit_machine(void)
+{
+	fake_kernel_deinit(kernel);
+	munmap(kernel, sizeof(*kernel));
+	fake_tree_deinit(&tree);
+}
+
+static void emit_records(void)
+{
+	uint8_t records[RECORDS * 48] = {0};
+
+	for (size_t i = 0; i < RECORDS; i++)
+		memcpy(records + i * 48, (const uint8_t[]){0x07, 0x74, 0x61, 0x65}, 4);
+	kernel->unfinished_bytes = UNFINISHED * 48;
+	fake_kernel_emit(kernel, "sda", 1, records, sizeof(records));
+}
+
+static const char *own_stat(char path[64])
+{
+	snprintf(path, 64, "/proc/%d/stat", getpid());
+	return path;
+}
+
+/* In the made-up /proc, without which no note can be written. */
+static void appear(void)
+{
+	char path[64];
+
+	fake_tree_write(&tree, "/proc/sys/kernel/random/boot_id", "0b\n");
+	fake_tree_write(&tree, own_stat(path),
+			"1 (unit) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 0 0\n");
+}
+
+static void die(void)
+{
+	char path[64];
+
+	fake_tree_remove(&tree, own_stat(path));
+	kill(getpid(), SIGKILL);
+}
+
+/* Records, and kills its guardian first, or not, and then itself. */
+static void be_a_recorder(bool kill_guardian)
+{
 	char sda[] = "sda", *devices[] = {sda};
 	struct session_options options = {
 		.devices = devices,
@@ -126,34 +187,134 @@ Test(guardian, a_killed_recording_leaves_no_trace, .timeout = 60)
 		.root = &tree.root,
 		.kernel = &kernel->ops,
 	};
-	bool left = true;
-	pid_t pid;
+	struct log_sink_options plain = {0};
+	struct session *session;
+	struct trace_state note;
+	struct log_sink *sink;
+	struct why news;
 
-	fake_tree_init(&tree);
-	fake_kernel_init(kernel, &tree);
-	fake_tree_disk(&tree, "sda", 8, 0, 1 << 20);
-	memory_sink_init(&sink);
-	pid = fork();
-	if (pid == 0) {
-		struct session *session;
+	appear();
+	if (log_sink_create(log_path, &plain, &sink, NULL) < 0 ||
+	    session_open(&options, &session, NULL) < 0 ||
+	    session_start(session, log_sink_span_sink(sink), NULL) < 0 ||
+	    !sysroot_exists(&tree.root, FAKE_DEBUGFS "/block/sda/dropped"))
+		_exit(1);
+	while (session_next_news(session, &news))
+		;
+	emit_records();
+	if (kill_guardian) {
+		struct pollfd polls = {.fd = session_news_fd(session), .events = POLLIN};
 
-		if (session_open(&options, &session, NULL) < 0 ||
-		    session_start(session, &sink.ops, NULL) < 0 ||
-		    !sysroot_exists(&tree.root, FAKE_DEBUGFS "/block/sda/dropped"))
-			_exit(1);
-		kill(getpid(), SIGKILL);
+		if (state_read(&tree.root, 8 << 20, &note) < 0 || note.guardian_pid <= 0)
+			_exit(2);
+		kill(note.guardian_pid, SIGKILL);
+		/* Another one takes its place. */
+		if (poll(&polls, 1, WAIT_MS) != 1 || !session_next_news(session, &news) ||
+		    !strstr(news.text, "has taken its place"))
+			_exit(3);
 	}
+	sleep(1); /* two ticks: what is finished has been read */
+	die();
+}
+
+static void record_and_die(bool kill_guardian)
+{
+	pid_t pid = fork();
 	int status;
 
+	if (pid == 0)
+		be_a_recorder(kill_guardian);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
-	cr_assert(WIFSIGNALED(status), "the recording did not start");
+	cr_assert(WIFSIGNALED(status), "the recording did not start: %d", WEXITSTATUS(status));
+}
+
+static void assert_cleaned_up(void)
+{
+	bool left = true;
+
 	for (int i = 0; left && i < WAIT_MS / 10; i++) {
 		left = sysroot_exists(&tree.root, FAKE_DEBUGFS "/block/sda/dropped") ||
-		       sysroot_exists(&tree.root, "/run/blkbox/8:0");
+		       sysroot_exists(&tree.root, "/run/blkbox/8:0") || access(log_path, F_OK) < 0;
 		poll(NULL, 0, 10);
 	}
 	cr_assert_not(left);
-	fake_kernel_deinit(kernel);
-	munmap(kernel, sizeof(*kernel));
-	fake_tree_deinit(&tree);
+}
+
+/* The log has its name, its end, and all that the kernel handed out. */
+static void assert_log_has_all(void)
+{
+	struct log_reader *reader;
+	struct log_health health;
+	struct log_total total;
+	struct why why;
+
+	cr_assert_eq(log_reader_adopt_open(open(log_path, O_RDONLY | O_CLOEXEC), &reader, &why), 0,
+		     "%s", why.text);
+	cr_assert_eq(log_reader_verify(reader, NULL, &health, &why), 0, "%s", why.text);
+	cr_assert(log_health_whole(&health));
+	cr_assert_not_null(log_reader_end(reader));
+	cr_assert_eq(log_reader_end(reader)->reason, LOG_END_KILLED);
+	cr_assert(log_reader_disturbed(reader));
+	cr_assert(log_reader_total(reader, 1, &total));
+	cr_assert_eq(total.events, RECORDS);
+	log_reader_close(reader);
+}
+
+TestSuite(killed_recording, .init = init_machine, .fini = deinit_machine, .timeout = 60);
+
+Test(killed_recording, leaves_no_trace_and_a_finished_log)
+{
+	record_and_die(false);
+	assert_cleaned_up();
+	assert_log_has_all();
+}
+
+Test(killed_recording, the_second_guardian_does_as_the_first_would_have)
+{
+	record_and_die(true);
+	assert_cleaned_up();
+	assert_log_has_all();
+}
+
+/* Somebody tore it down and made a new one, and the recorder died before it saw that. */
+Test(killed_recording, the_trace_of_somebody_else_is_left_alone)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		char sda[] = "sda", *devices[] = {sda};
+		struct session_options options = {
+			.devices = devices,
+			.n_devices = 1,
+			.source = SOURCE_RELAY,
+			.root = &tree.root,
+			.kernel = &kernel->ops,
+		};
+		struct memory_sink sink;
+		struct session *session;
+
+		memory_sink_init(&sink);
+		appear();
+		if (session_open(&options, &session, NULL) < 0 ||
+		    session_start(session, &sink.ops, NULL) < 0)
+			_exit(1);
+		/* Another directory, with another number. */
+		fake_tree_write(&tree, FAKE_DEBUGFS "/block/new/dropped", "0\n");
+		if (renameat(tree.root.fd, FAKE_DEBUGFS "/block/sda" + 1, tree.root.fd,
+			     FAKE_DEBUGFS "/block/old" + 1) < 0 ||
+		    renameat(tree.root.fd, FAKE_DEBUGFS "/block/new" + 1, tree.root.fd,
+			     FAKE_DEBUGFS "/block/sda" + 1) < 0)
+			_exit(2);
+		if (!sysroot_exists(&tree.root, "/run/blkbox/8:0"))
+			_exit(3);
+		die();
+	}
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert(WIFSIGNALED(status), "%d", WEXITSTATUS(status));
+	for (int i = 0; sysroot_exists(&tree.root, "/run/blkbox/8:0") && i < WAIT_MS / 10; i++)
+		poll(NULL, 0, 10);
+	cr_assert_not(sysroot_exists(&tree.root, "/run/blkbox/8:0"));
+	cr_assert(sysroot_exists(&tree.root, FAKE_DEBUGFS "/block/sda/dropped"));
+	cr_assert_eq(kernel->teardowns, 0);
 }

@@ -87,7 +87,9 @@ Test(state, is_written_read_and_removed)
 	struct trace_state state;
 
 	cr_assert_eq(state_read(&tree.root, sda1.disk, &state), -ENOENT);
-	cr_assert_eq(state_write(&tree.root, &sda1, 2, "relay", &why), 0, "%s", why.text);
+	cr_assert_eq(state_write(&tree.root, &sda1,
+				 &(struct trace_state){.protocol = 2, .source = "relay"}, &why),
+		     0, "%s", why.text);
 	/* By its disk: the queue is what has a trace. */
 	cr_assert(sysroot_exists(&tree.root, "/run/blkbox/8:0"));
 	cr_assert_eq(state_read(&tree.root, sda1.disk, &state), 0);
@@ -149,7 +151,10 @@ Test(state, the_folder_may_go_meanwhile)
 			state_remove_dead(&tree.root, 9 << 20);
 	}
 	for (int i = 0; i < 500; i++) {
-		cr_expect_eq(state_write(&tree.root, &sda1, 2, "relay", &why), 0, "%s", why.text);
+		cr_expect_eq(state_write(&tree.root, &sda1,
+					 &(struct trace_state){.protocol = 2, .source = "relay"},
+					 &why),
+			     0, "%s", why.text);
 		cr_expect_eq(state_read(&tree.root, sda1.disk, &state), 0);
 		cr_expect_eq(state_remove(&tree.root, sda1.disk), 0);
 	}
@@ -162,7 +167,9 @@ Test(state, an_owner_is_more_than_a_number)
 {
 	struct trace_state state;
 
-	cr_assert_eq(state_write(&tree.root, &sda1, 1, "relay", NULL), 0);
+	cr_assert_eq(state_write(&tree.root, &sda1,
+				 &(struct trace_state){.protocol = 1, .source = "relay"}, NULL),
+		     0);
 	cr_assert_eq(state_read(&tree.root, sda1.disk, &state), 0);
 	write_process(getpid(), "other", RUNNING("4712"));
 	cr_assert(!state_owner_alive(&tree.root, &state), "the number was used again");
@@ -197,7 +204,9 @@ Test(state, a_damaged_file)
 Test(state, without_a_place_it_is_told)
 {
 	fake_tree_remove(&tree, "/run");
-	cr_assert_eq(state_write(&tree.root, &sda1, 2, "relay", &why), -ENOENT);
+	cr_assert_eq(state_write(&tree.root, &sda1,
+				 &(struct trace_state){.protocol = 2, .source = "relay"}, &why),
+		     -ENOENT);
 	cr_assert(strstr(why.text, "cannot note in /run/blkbox that sda1 is being recorded"));
 	cr_assert_eq(state_remove(&tree.root, sda1.disk), 0);
 }

@@ -161,7 +161,9 @@ Test(traces, our_own_note_is_no_owner)
 {
 	start_trace("/dev/sda");
 	write_process(getpid(), "blkbox");
-	cr_assert_eq(state_write(&tree.root, &sda, 0, "relay", &why), 0, "%s", why.text);
+	cr_assert_eq(state_write(&tree.root, &sda,
+				 &(struct trace_state){.protocol = 0, .source = "relay"}, &why),
+		     0, "%s", why.text);
 	cr_assert_eq(only_one()->owner, TRACE_OWNER_NONE);
 	write_process(77, "blktrace");
 	open_in(77, 4, FAKE_DEBUGFS "/block/sda/trace0");

@@ -108,7 +108,7 @@ static void expect_as_before(void)
 Test(tracing_state, a_note_without_its_name_is_removed)
 {
 	fake_tree_write(&tree, "/run/blkbox/tracing.new", "owner\tx");
-	cr_assert_eq(tracing_state_recover(&tree.root, &why), 0, "%s", why.text);
+	cr_assert_eq(tracing_state_recover(&tree.root, NULL, NULL, &why), 0, "%s", why.text);
 	cr_expect_not(sysroot_exists(&tree.root, "/run/blkbox"));
 }
 
@@ -129,14 +129,14 @@ Test(tracing_state, put_back_by_another_process)
 	change_all(&state);
 	tracing_state_deinit(&state);
 	/* Its owner lives: the number and the time of start are those of this process. */
-	cr_expect_eq(tracing_state_recover(&tree.root, &why), -EBUSY);
+	cr_expect_eq(tracing_state_recover(&tree.root, NULL, NULL, &why), -EBUSY);
 	cr_expect(strstr(why.text, "unit"), "%s", why.text);
 	expect_file(TRACEFS "/current_tracer", "blk");
 	/* The same number by now means another process. */
 	write_process(getpid(), "other", 9999);
-	cr_assert_eq(tracing_state_recover(&tree.root, &why), 1, "%s", why.text);
+	cr_assert_eq(tracing_state_recover(&tree.root, NULL, NULL, &why), 1, "%s", why.text);
 	expect_as_before();
-	cr_expect_eq(tracing_state_recover(&tree.root, &why), 0);
+	cr_expect_eq(tracing_state_recover(&tree.root, NULL, NULL, &why), 0);
 }
 
 Test(tracing_state, dead_before_the_value_was_read_back)
@@ -150,7 +150,7 @@ Test(tracing_state, dead_before_the_value_was_read_back)
 	cr_assert_eq(tracing_state_store(&tree.root, &state), 0);
 	tracing_state_deinit(&state);
 	write_process(getpid(), "other", 9999);
-	cr_assert_eq(tracing_state_recover(&tree.root, &why), 1);
+	cr_assert_eq(tracing_state_recover(&tree.root, NULL, NULL, &why), 1);
 	expect_as_before();
 }
 
@@ -197,7 +197,7 @@ Test(tracing_state, another_boot)
 	tracing_state_deinit(&state);
 	fake_tree_write(&tree, "/proc/sys/kernel/random/boot_id", "next-boot\n");
 	fake_tree_write(&tree, TRACEFS "/current_tracer", "function\n");
-	cr_expect_eq(tracing_state_recover(&tree.root, &why), 0);
+	cr_expect_eq(tracing_state_recover(&tree.root, NULL, NULL, &why), 0);
 	expect_file(TRACEFS "/current_tracer", "function");
 	cr_expect_not(sysroot_exists(&tree.root, "/run/blkbox"));
 }
@@ -224,7 +224,7 @@ Test(tracing_state, files_that_are_not_to_be_believed)
 		fake_tree_write(&tree, "/run/blkbox/tracing", texts[i]);
 		cr_expect_eq(tracing_state_load(&tree.root, &state), -EINVAL, "%zu", i);
 	}
-	cr_expect_eq(tracing_state_recover(&tree.root, &why), 0);
+	cr_expect_eq(tracing_state_recover(&tree.root, NULL, NULL, &why), 0);
 	cr_expect_not(sysroot_exists(&tree.root, "/run/blkbox"));
 }
 
@@ -241,14 +241,14 @@ Test(tracing_state, a_file_that_cannot_be_read_is_kept)
 	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	none.rlim_max = limit.rlim_max;
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
-	r = tracing_state_recover(&tree.root, &why);
+	r = tracing_state_recover(&tree.root, NULL, NULL, &why);
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	cr_expect_eq(r, -EMFILE);
 	cr_expect(strstr(why.text, "Too many open files"), "%s", why.text);
 	fake_tree_remove(&tree, "/proc/sys/kernel/random/boot_id");
-	cr_expect_eq(tracing_state_recover(&tree.root, &why), -ENOENT);
+	cr_expect_eq(tracing_state_recover(&tree.root, NULL, NULL, &why), -ENOENT);
 	fake_tree_write(&tree, "/proc/sys/kernel/random/boot_id", "this-boot\n");
-	cr_expect_eq(tracing_state_recover(&tree.root, &why), 1);
+	cr_expect_eq(tracing_state_recover(&tree.root, NULL, NULL, &why), 1);
 	expect_as_before();
 }
 
@@ -441,7 +441,7 @@ Test(tracing_state, what_is_left_is_told)
 	write_process(getpid(), "other", 9999);
 	cr_expect_eq(tracing_state_user(&tree.root, NULL), 1);
 	expect_file(TRACEFS "/current_tracer", "blk");
-	cr_assert_eq(tracing_state_recover(&tree.root, &why), 1);
+	cr_assert_eq(tracing_state_recover(&tree.root, NULL, NULL, &why), 1);
 	cr_expect_eq(tracing_state_user(&tree.root, NULL), 0);
 	tracing_state_deinit(&state);
 }
