@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "collector.h"
+#include "collector_parts.h"
 
 #include "cleanup.h"
 #include "clock.h"
@@ -11,29 +11,6 @@
 enum {
 	CLOCK_SAMPLE_TICKS = 20,	     /* the clocks drift slowly */
 	SPAN_TARGET_BYTES = LOG_DATA_TARGET, /* small blocks compress badly */
-};
-
-struct collector {
-	struct reader_shared *shared;
-	const struct span_sink *sink;
-	struct intake intake;
-	struct ring_sleep sleep;
-	int timer_fd;
-	int event_fd;
-	pthread_t thread;
-	bool running;
-	uint64_t ticks;
-
-	int failure; /* of the sink */
-	struct why failure_why;
-	struct remarks remarks;
-	bool names_failed;	/* and it was told */
-	_Atomic int end_reason; /* enum log_end_reason */
-
-	_Atomic uint64_t events;
-	_Atomic uint64_t bytes;
-	_Atomic uint64_t dropped;
-	_Atomic unsigned fill_percent;
 };
 
 int collector_create(struct reader_shared *shared, const struct span_sink *sink, size_t ring_bytes,
@@ -74,6 +51,7 @@ void collector_destroy(struct collector *collector)
 	collector_join(collector);
 	intake_deinit(&collector->intake);
 	ring_sleep_deinit(&collector->sleep);
+	free(collector->names);
 	close_keep_errno(collector->timer_fd);
 	close_keep_errno(collector->event_fd);
 	free(collector);
@@ -96,57 +74,6 @@ static void end_recording(struct collector *collector, enum log_end_reason reaso
 	atomic_compare_exchange_strong(&collector->end_reason, &none, (int)reason);
 	ignored = write(collector->event_fd, &one, sizeof(one));
 	(void)ignored;
-}
-
-static void remark(struct collector *collector, const struct why *why)
-{
-	if (collector->remarks.n < COLLECTOR_REMARKS_MAX)
-		collector->remarks.text[collector->remarks.n++] = *why;
-}
-
-static void remark_error(struct collector *collector, int error, const char *text)
-{
-	struct why why;
-
-	why_errno(&why, error, "%s", text);
-	remark(collector, &why);
-}
-
-int collector_write_drops(struct collector *collector, struct why *why)
-{
-	struct trace_source *source = collector->shared->source;
-	_cleanup_free_ struct log_drops *drops = NULL;
-	size_t n = drop_tracker_take(&source->drops, &drops);
-	uint64_t lost = atomic_load_explicit(&collector->dropped, memory_order_relaxed);
-
-	for (size_t i = 0; i < n; i++) {
-		if (!(drops[i].flags & LOG_DROPS_AT_STOP))
-			lost += drops[i].count;
-	}
-	atomic_store_explicit(&collector->dropped, lost, memory_order_relaxed);
-	if (!n || !collector->sink->drops)
-		return 0;
-	return collector->sink->drops(collector->sink->context, drops, n, why);
-}
-
-int collector_write_names(struct collector *collector, bool at_end, struct why *why)
-{
-	struct trace_source *source = collector->shared->source;
-	const struct span_sink *sink = collector->sink;
-	_cleanup_free_ struct log_name *names = NULL;
-	ssize_t n;
-
-	if (!source->ops->collect_names || !sink->names)
-		return 0;
-	n = source->ops->collect_names(source, at_end, &names);
-	if (n < 0) {
-		/* A recording without names is worth more than none. */
-		if (!collector->names_failed)
-			remark_error(collector, (int)n, "cannot find out the names of processes");
-		collector->names_failed = true;
-		return 0;
-	}
-	return n ? sink->names(sink->context, names, (size_t)n, why) : 0;
 }
 
 static bool all_gone(const struct collector *collector)
@@ -203,8 +130,28 @@ static int look_for_channels(struct collector *collector, struct why *why)
 		return r;
 	}
 	if (r < 0)
-		remark(collector, &found);
+		collector_remark(collector, &found);
 	return 0;
+}
+
+bool collector_look_around(struct collector *collector)
+{
+	struct trace_source *source = collector->shared->source;
+	struct why found = {""};
+	int r;
+
+	if (atomic_load_explicit(&collector->end_reason, memory_order_relaxed))
+		return false;
+	r = source->ops->check(source, &found);
+	if (r < 0) {
+		collector_remark(collector, &found);
+		if (r == -EBUSY)
+			end_recording(collector, LOG_END_FOREIGN);
+	}
+	if (!all_gone(collector))
+		return true;
+	end_recording(collector, r == -EBUSY ? LOG_END_FOREIGN : LOG_END_DEVICE);
+	return false;
 }
 
 /* What is looked at twice a second. A failure of the sink is returned; all else is a remark. */
@@ -212,7 +159,6 @@ static int tick(struct collector *collector, struct why *why)
 {
 	struct trace_source *source = collector->shared->source;
 	const struct span_sink *sink = collector->sink;
-	struct why found = {""};
 	int r;
 
 	source->ops->sample_drops(source, false);
@@ -225,19 +171,7 @@ static int tick(struct collector *collector, struct why *why)
 		return r;
 	collector->ticks++;
 	publish_progress(collector);
-	if (atomic_load_explicit(&collector->end_reason, memory_order_relaxed))
-		return 0;
-	r = source->ops->check(source, &found);
-	if (r < 0) {
-		remark(collector, &found);
-		if (r == -EBUSY)
-			end_recording(collector, LOG_END_FOREIGN);
-	}
-	if (all_gone(collector))
-		end_recording(collector, r == -EBUSY ? LOG_END_FOREIGN : LOG_END_DEVICE);
-	else
-		return look_for_channels(collector, why);
-	return 0;
+	return collector_look_around(collector) ? look_for_channels(collector, why) : 0;
 }
 
 /* Takes what a ring holds; less than a block's worth only if @all. Returns 1 if bytes moved. */
@@ -318,11 +252,6 @@ static int take_all(struct collector *collector, bool all, struct why *why)
 	return moved;
 }
 
-static enum phase current_phase(const struct collector *collector)
-{
-	return (enum phase)atomic_load_explicit(&collector->shared->phase, memory_order_acquire);
-}
-
 static bool has_block(const struct collector *collector)
 {
 	for (size_t i = 0; i < collector->intake.n_channels; i++) {
@@ -347,11 +276,13 @@ static void wait_for_news(struct collector *collector)
 	ring_sleep_done(&collector->sleep);
 }
 
-static bool timer_rang(const struct collector *collector)
+/* Returns 1 if bytes moved. */
+static int take_and_look(struct collector *collector, enum phase phase, bool rang, struct why *why)
 {
-	uint64_t times;
+	int r = take_all(collector, rang || phase == PHASE_STOPPED, why);
+	int t = r >= 0 && rang && phase == PHASE_RECORDING ? tick(collector, why) : 0;
 
-	return read(collector->timer_fd, &times, sizeof(times)) == sizeof(times);
+	return t < 0 ? t : r;
 }
 
 static int collect(struct collector *collector, struct why *why)
@@ -359,8 +290,8 @@ static int collect(struct collector *collector, struct why *why)
 	bool looked_again = false;
 
 	for (;;) {
-		enum phase phase = current_phase(collector);
-		bool rang = timer_rang(collector);
+		enum phase phase = collector_phase(collector);
+		bool rang = collector_timer_rang(collector);
 		bool last;
 		int r;
 
@@ -375,17 +306,16 @@ static int collect(struct collector *collector, struct why *why)
 		}
 		/* Asked before the rings are emptied: after its end a reader adds nothing. */
 		last = phase == PHASE_STOPPED && intake_ended(&collector->intake);
-		r = take_all(collector, rang || phase == PHASE_STOPPED, why);
-		if (r < 0)
-			return r;
+		r = take_and_look(collector, phase, rang, why);
+		if (r < 0) {
+			r = collector_hold(collector, r, why);
+			if (r < 0)
+				return r;
+			continue;
+		}
+		collector_held_no_more(collector);
 		if (last && !r)
 			return 0;
-		if (rang && phase == PHASE_RECORDING) {
-			int t = tick(collector, why);
-
-			if (t < 0)
-				return t;
-		}
 		if (!r && !last)
 			wait_for_news(collector);
 	}
@@ -467,6 +397,22 @@ int collector_failure(const struct collector *collector, struct why *why)
 const struct remarks *collector_remarks(const struct collector *collector)
 {
 	return &collector->remarks;
+}
+
+void collector_discount(struct collector *collector)
+{
+	struct trace_source *source = collector->shared->source;
+
+	for (size_t i = 0; source->ops->uncount && i < collector->intake.n_channels; i++) {
+		struct channel *channel = collector->intake.channels[i];
+		const uint8_t *bytes;
+		size_t size;
+
+		while ((bytes = ring_peek(&channel->ring, &size)) && size) {
+			source->ops->uncount(source, channel->id.cpu, bytes, size);
+			ring_release(&channel->ring, size);
+		}
+	}
 }
 
 void collector_progress(const struct collector *collector, struct progress *ret)

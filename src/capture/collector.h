@@ -61,6 +61,8 @@ void collector_join(struct collector *collector);
 
 /** The sink's failure, with its sentence; 0 if there was none. After collector_join(). */
 int collector_failure(const struct collector *collector, struct why *why);
+/** After that: what is in the rings still was not recorded. The source counts it no more. */
+void collector_discount(struct collector *collector);
 /** After collector_join(). */
 const struct remarks *collector_remarks(const struct collector *collector);
 /** Hands what the drop tracker has gathered to the sink. Collector thread, or after its join. */

@@ -168,6 +168,13 @@ size_t drop_tracker_take(struct drop_tracker *tracker, struct log_drops **ret)
 	return n;
 }
 
+void drop_tracker_put_back(struct drop_tracker *tracker, size_t n)
+{
+	LOCKED(&tracker->lock);
+
+	tracker->n_taken -= n;
+}
+
 uint64_t drop_tracker_sum(struct drop_tracker *tracker, uint32_t device_index, bool at_stop)
 {
 	LOCKED(&tracker->lock);

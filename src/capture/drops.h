@@ -47,6 +47,11 @@ int drop_tracker_add(struct drop_tracker *tracker, const struct log_drops *drops
 /** Copies the windows since the last call; free() them. 0 if there are none, or no memory now. */
 size_t drop_tracker_take(struct drop_tracker *tracker, struct log_drops **ret);
 
+/** The last @n that were handed out are handed out once more: whoever took them could not keep
+ * them.
+ */
+void drop_tracker_put_back(struct drop_tracker *tracker, size_t n);
+
 /** Lost so far on a device, without what STOP counted (@at_stop: only that). */
 uint64_t drop_tracker_sum(struct drop_tracker *tracker, uint32_t device_index, bool at_stop);
 

@@ -361,6 +361,16 @@ static void ftrace_count(struct trace_source *source, uint32_t cpu, uint32_t dev
 	ret->bytes = count->bytes;
 }
 
+static void ftrace_uncount(struct trace_source *source, uint32_t cpu, const uint8_t *bytes,
+			   size_t size)
+{
+	struct ftrace_source *ftrace = to_ftrace(source);
+	size_t page = ftrace->ops.read_unit;
+
+	for (size_t at = 0; at + page <= size; at += page)
+		ftrace_cpu_uncount(ftrace, ftrace->cpus[cpu], bytes + at);
+}
+
 /* As the kernel counts them; a reader of the log will count once more. */
 static void add_entries(const struct ftrace_source *ftrace, FILE *out)
 {
@@ -453,6 +463,7 @@ static const struct trace_source_ops ftrace_ops = {
 	.audit = ftrace_audit,
 	.collect_names = ftrace_collect_names,
 	.count = ftrace_count,
+	.uncount = ftrace_uncount,
 	.add_meta = ftrace_add_meta,
 	.teardown = ftrace_teardown,
 	.destroy = ftrace_destroy,

@@ -52,8 +52,9 @@ static void note_pid(struct ftrace_source *ftrace, struct ftrace_cpu *cpu, uint3
 	*seen = pid;
 }
 
+/* @times: 1, or -1 to take it out again. */
 static void count_entry(struct ftrace_source *ftrace, struct ftrace_cpu *cpu,
-			const struct ftrace_entry *entry)
+			const struct ftrace_entry *entry, uint64_t times)
 {
 	const struct trace_source *source = &ftrace->source;
 	struct ftrace_record record;
@@ -65,8 +66,8 @@ static void count_entry(struct ftrace_source *ftrace, struct ftrace_cpu *cpu,
 
 		if (source->log_devices[i].device != record.device)
 			continue;
-		add(record.note ? &count->notes : &count->events, 1);
-		add(&count->bytes, record.size);
+		add(record.note ? &count->notes : &count->events, times);
+		add(&count->bytes, record.size * times);
 		note_pid(ftrace, cpu, record.pid);
 		return;
 	}
@@ -83,9 +84,20 @@ void ftrace_cpu_count(struct ftrace_source *ftrace, struct ftrace_cpu *cpu, cons
 	atomic_store_explicit(&cpu->newest_ns, page.time_ns, memory_order_relaxed);
 	while (ftrace_page_next(&page, &entry) > 0) {
 		entries++;
-		count_entry(ftrace, cpu, &entry);
+		count_entry(ftrace, cpu, &entry, 1);
 	}
 	add(&cpu->entries, entries);
+}
+
+void ftrace_cpu_uncount(struct ftrace_source *ftrace, struct ftrace_cpu *cpu, const uint8_t *bytes)
+{
+	struct ftrace_page page;
+	struct ftrace_entry entry;
+
+	if (ftrace_page_open(&ftrace->facts.layout, bytes, &page) < 0)
+		return;
+	while (ftrace_page_next(&page, &entry) > 0)
+		count_entry(ftrace, cpu, &entry, (uint64_t)-1);
 }
 
 static uint64_t find_number(const char *text, const char *key)

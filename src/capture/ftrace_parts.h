@@ -74,6 +74,8 @@ int ftrace_cpu_create(unsigned cpu, size_t n_devices, struct ftrace_cpu **ret);
 void ftrace_cpu_destroy(struct ftrace_cpu *cpu);
 /** Counts what is in a page that was just read. The CPU's reader thread. */
 void ftrace_cpu_count(struct ftrace_source *ftrace, struct ftrace_cpu *cpu, const uint8_t *page);
+/** Takes what is in a page out of the counts. After the reader's end. */
+void ftrace_cpu_uncount(struct ftrace_source *ftrace, struct ftrace_cpu *cpu, const uint8_t *page);
 int ftrace_stats_read(const struct sysroot *root, const char *tracefs, unsigned cpu,
 		      struct ftrace_stats *ret);
 int ftrace_cpu_stats(const struct ftrace_source *ftrace, unsigned cpu, struct ftrace_stats *ret);

@@ -95,6 +95,13 @@ static int sink_finish(void *context, enum log_end_reason reason, struct why *wh
 	return r;
 }
 
+static bool sink_retry(void *context)
+{
+	struct log_sink *sink = context;
+
+	return log_writer_retry(sink->writer);
+}
+
 static void sink_total(void *context, uint32_t channel, struct log_total *ret)
 {
 	const struct log_sink *sink = context;
@@ -120,6 +127,7 @@ static int create(const struct log_sink_options *options, struct log_sink **ret)
 				.names = sink_names,
 				.clock = sink_clock,
 				.finish = sink_finish,
+				.retry = sink_retry,
 				.total = sink_total,
 			},
 		.aside = {.fd = -1},

@@ -335,8 +335,10 @@ int session_stop(struct session *session, enum log_end_reason reason, struct ses
 	failure = collector_failure(session->collector, why);
 	if (failure >= 0)
 		failure = finish_sink(session, reason, why);
-	if (failure < 0)
+	if (failure < 0) {
 		reason = LOG_END_FAILURE;
+		collector_discount(session->collector);
+	}
 	r = source->ops->teardown(source, failure >= 0 ? why : NULL);
 	session->set_up = false;
 	session->started = false;

@@ -9,6 +9,7 @@
 #include "log_format.h"
 #include "why.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,6 +40,11 @@ struct span_sink {
 	/** Live reading: every event older than @time_ns (CLOCK_MONOTONIC) has been handed over. */
 	int (*complete_until)(void *context, uint64_t time_ns, struct why *why);
 	int (*finish)(void *context, enum log_end_reason reason, struct why *why);
+	/**
+	 * After a failure of @data, @drops, @names or @clock: true if it may pass, and all of the
+	 * call was undone, so that it can be made once more. NULL: never.
+	 */
+	bool (*retry)(void *context);
 	/** What was counted of a channel so far. */
 	void (*total)(void *context, uint32_t channel, struct log_total *ret);
 	/** Borrowed, as long as the sink lives; NULL: nobody else can finish it. */

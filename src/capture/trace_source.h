@@ -118,6 +118,9 @@ struct trace_source_ops {
 	 */
 	void (*count)(struct trace_source *source, uint32_t cpu, uint32_t device,
 		      struct log_total *ret);
+	/** Takes bytes of @cpu's channel out of that again: they were read, but not recorded. */
+	void (*uncount)(struct trace_source *source, uint32_t cpu, const uint8_t *bytes,
+			size_t size);
 	/**
 	 * Adds "key=value" strings, each with its NUL, for the log's META: what its reader needs,
 	 * or @at_end what the kernel counted. Or NULL.

@@ -139,7 +139,8 @@ void record_report_end(const struct session_report *report, const struct record_
 			fprintf(stderr, " (%s)", size_format(record_output_bytes(output)).text);
 		fputc('\n', stderr);
 	}
-	if (report->reason == LOG_END_FAILURE)
+	/* A log's figures are of what is in it. */
+	if (report->reason == LOG_END_FAILURE && !output->log)
 		message("these figures are of what was read from the kernel, not of what is in the "
 			"output");
 	/* Once the output has failed nobody reads any more: no buffer could have held it. */

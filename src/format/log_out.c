@@ -34,9 +34,19 @@ int log_out_give_up(struct log_out *out, int error, struct why *why)
 
 	out->error = error;
 	/* If this fails too, the reader finds the part of a block and leaves it out. */
-	if (out->regular && ftruncate(out->fd, end) == 0)
-		lseek(out->fd, end, SEEK_SET);
+	out->torn =
+		!out->regular || ftruncate(out->fd, end) < 0 || lseek(out->fd, end, SEEK_SET) < 0;
 	return log_out_state(out, why);
+}
+
+bool log_out_retry(struct log_out *out)
+{
+	bool may_pass = out->error == -ENOSPC || out->error == -EDQUOT || out->error == -EIO;
+
+	if (out->torn || !may_pass)
+		return false;
+	out->error = 0;
+	return true;
 }
 
 static int write_blocks(int fd, struct iovec *iov, int n)

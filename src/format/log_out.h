@@ -18,6 +18,7 @@ struct log_out {
 	off_t start_offset; /* of the log in the file */
 	uint64_t bytes;	    /* of whole pieces */
 	int error;	    /* of what failed first; then nothing is written any more */
+	bool torn;	    /* part of a piece could not be cut off */
 	struct why why;
 };
 
@@ -31,6 +32,12 @@ int log_out_write(struct log_out *out, struct iovec *iov, int n, struct why *why
 
 /** Makes @error, with its sentence in @out->why, the failure that all later writes give. */
 int log_out_give_up(struct log_out *out, int error, struct why *why);
+
+/**
+ * After a failure: true if it may pass (no space, an I/O error), and what was half written could be
+ * cut off; the next write is then tried. False: it stays.
+ */
+bool log_out_retry(struct log_out *out);
 
 /** 0, or the failure that there was before. */
 int log_out_state(const struct log_out *out, struct why *why);

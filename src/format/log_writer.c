@@ -428,6 +428,11 @@ int log_writer_finish(struct log_writer *writer, enum log_end_reason reason, str
 	return 0;
 }
 
+bool log_writer_retry(struct log_writer *writer)
+{
+	return log_out_retry(&writer->out);
+}
+
 void log_writer_total(const struct log_writer *writer, uint32_t channel, struct log_total *ret)
 {
 	const struct channel *c = &writer->channels[channel];

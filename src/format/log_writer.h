@@ -23,7 +23,8 @@ struct log_writer_options {
  * Writes the header to @fd, which is borrowed and stays the caller's to close, sync and rename.
  *
  * On failure of this or of any other call the file holds whole blocks up to the last good one (a
- * regular file is cut back to it); the writer then refuses everything but log_writer_destroy().
+ * regular file is cut back to it); the writer then refuses everything but log_writer_destroy(),
+ * unless log_writer_retry() allows it.
  */
 int log_writer_create(int fd, const struct log_writer_options *options, struct log_writer **ret,
 		      struct why *why);
@@ -68,6 +69,9 @@ int log_writer_clock(struct log_writer *writer, struct why *why);
 
 /** Writes END. Nothing can follow. The caller then syncs and renames. */
 int log_writer_finish(struct log_writer *writer, enum log_end_reason reason, struct why *why);
+
+/** As log_out_retry(); what failed is to be handed over once more, from its first byte. */
+bool log_writer_retry(struct log_writer *writer);
 
 /** Counted so far for @channel. */
 void log_writer_total(const struct log_writer *writer, uint32_t channel, struct log_total *ret);

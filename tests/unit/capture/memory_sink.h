@@ -32,6 +32,7 @@ struct memory_sink {
 	enum log_end_reason reason;
 	/* What a test may set. */
 	int data_error; /* -errno of every data() */
+	bool may_pass;	/* and so it does when @data_error is 0 again */
 	unsigned data_delay_us;
 };
 

@@ -368,6 +368,82 @@ Test(session, an_output_that_fails_ends_it)
 	assert_nothing_left();
 }
 
+/* Waits for a sentence with @word. */
+static void assert_news(const char *word)
+{
+	struct pollfd polls = {.fd = session_news_fd(session), .events = POLLIN};
+	struct why news;
+
+	cr_assert_eq(poll(&polls, 1, 20000), 1, "no word of '%s'", word);
+	cr_assert(session_next_news(session, &news));
+	cr_assert_not_null(strstr(news.text, word), "%s", news.text);
+}
+
+Test(session, an_output_that_takes_nothing_for_a_while_loses_nothing)
+{
+	struct pollfd end;
+
+	start(1);
+	sink.may_pass = true;
+	sink.data_error = -ENOSPC;
+	emit("sda", 0, 10000, 1);
+	assert_news("recording goes on in memory");
+	emit("sda", 1, 500, 2);
+	end = (struct pollfd){.fd = session_event_fd(session), .events = POLLIN};
+	cr_assert_eq(poll(&end, 1, 1200), 0, "it ended");
+	sink.data_error = 0;
+	assert_news("takes events again");
+	cr_assert_eq(stop(), 0, "%s", why.text);
+	assert_channel(0, 0, 10000, 1);
+	assert_channel(0, 1, 500, 2);
+	cr_assert(report.complete);
+}
+
+Test(session, an_output_that_takes_nothing_ends_it_when_the_memory_is_full)
+{
+	char *devices[] = {sda};
+	struct session_options options = {
+		.devices = devices,
+		.n_devices = 1,
+		.source = SOURCE_RELAY,
+		.ring_bytes = 65536,
+		.root = &tree.root,
+		.kernel = &kernel.ops,
+	};
+	struct pollfd end;
+
+	cr_assert_eq(session_open(&options, &session, &why), 0, "%s", why.text);
+	cr_assert_eq(session_start(session, &sink.ops, &why), 0, "%s", why.text);
+	emit("sda", 0, 100, 1);
+	sleep(1);
+	sink.may_pass = true;
+	sink.data_error = -EIO;
+	emit("sda", 0, 5000, 1);
+	assert_news("recording goes on in memory");
+	end = (struct pollfd){.fd = session_event_fd(session), .events = POLLIN};
+	cr_assert_eq(poll(&end, 1, 20000), 1, "it does not end");
+	cr_assert_eq(stop(), -EIO);
+	cr_assert_not_null(strstr(why.text, "64 KiB for each channel"), "%s", why.text);
+	cr_assert_eq(report.reason, LOG_END_FAILURE);
+	cr_assert_not(report.complete);
+	/* Of what is there, and of nothing else. */
+	cr_assert_eq(report.devices[0].events * RECORD_BYTES,
+		     memory_sink_channel(&sink, 0, 0)->size);
+	assert_nothing_left();
+}
+
+Test(session, an_output_that_takes_nothing_until_the_end_fails)
+{
+	start(1);
+	sink.may_pass = true;
+	sink.data_error = -EDQUOT;
+	emit("sda", 0, 10000, 1);
+	assert_news("recording goes on in memory");
+	cr_assert_eq(stop(), -EDQUOT);
+	cr_assert_eq(report.devices[0].events, 0);
+	assert_nothing_left();
+}
+
 Test(session, destroyed_without_a_stop_it_leaves_nothing)
 {
 	start(2);
