@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "filter.h"
 
+#include "log_reader.h"
+
 #include <fnmatch.h>
 #include <string.h>
 
@@ -16,14 +18,16 @@ void filter_deinit(struct filter *filter)
 	free(filter->pids);
 	free(filter->actions);
 	free(filter->resolved);
+	free(filter->own);
 	*filter = (struct filter){0};
 }
 
 bool filter_is_set(const struct filter *filter)
 {
-	return filter->mask || filter->no_messages || filter->n_devices || filter->n_cpus ||
-	       filter->n_pids || filter->n_comms || filter->n_actions || filter->operations ||
-	       filter->has_sectors || filter->has_bytes || filter->from.is_set || filter->to.is_set;
+	return filter->mask || filter->no_own || filter->no_messages || filter->n_devices ||
+	       filter->n_cpus || filter->n_pids || filter->n_comms || filter->n_actions ||
+	       filter->operations || filter->has_sectors || filter->has_bytes ||
+	       filter->from.is_set || filter->to.is_set;
 }
 
 static bool is_device(const struct recording_device *device, const char *text)
@@ -113,12 +117,49 @@ int filter_resolve_on(struct filter *filter, const struct recording_info *info,
 	return r;
 }
 
+/* The threads of the recorder, as a log names them. */
+static int add_own_threads(struct filter *filter, const struct recording *recording, uint32_t tag)
+{
+	const struct log_reader *log = input_log(recording_input(recording, tag));
+	const char *text = log ? log_reader_meta(log, LOG_META_OWN_THREADS) : NULL;
+
+	while (text && *text) {
+		struct filter_thread *own =
+			reallocarray(filter->own, filter->n_own + 1, sizeof(*own));
+		char *end;
+		unsigned long pid = strtoul(text, &end, 10);
+
+		if (!own)
+			return -ENOMEM;
+		filter->own = own;
+		if (end == text)
+			return 0;
+		own[filter->n_own++] = (struct filter_thread){tag, (uint32_t)pid};
+		text = *end == ',' ? end + 1 : end;
+	}
+	return 0;
+}
+
+static bool is_own(const struct filter *filter, uint32_t tag, uint32_t pid)
+{
+	for (size_t i = 0; i < filter->n_own; i++) {
+		if (filter->own[i].tag == tag && filter->own[i].pid == pid)
+			return true;
+	}
+	return false;
+}
+
 int filter_resolve(struct filter *filter, const struct recording *recording, struct why *why)
 {
 	const struct recording_device *devices;
 	size_t n = recording_devices(recording, &devices);
 
 	filter->recording = recording;
+	filter->n_own = 0;
+	for (uint32_t i = 0; filter->no_own && i < recording_inputs(recording); i++) {
+		if (add_own_threads(filter, recording, i) < 0)
+			return why_set(why, -ENOMEM, "no memory");
+	}
 	return filter_resolve_on(filter, recording_info(recording), devices, n, why);
 }
 
@@ -198,6 +239,8 @@ bool filter_passes(const struct filter *filter, const struct merge_item *item, c
 
 	if (is_before(filter, item->tag, event->time_ns) ||
 	    is_behind(filter, item->tag, event->time_ns))
+		return false;
+	if (filter->no_own && is_own(filter, item->tag, event->pid))
 		return false;
 	if (filter->no_messages && blkbox_event_is_note(event) &&
 	    event->action == BLKBOX_NOTE_MESSAGE)

@@ -18,6 +18,7 @@ struct moment {
 
 struct filter {
 	uint32_t mask;	  /* categories: an event passes if it has any; 0 = not set */
+	bool no_own;	  /* without what the recorder's own threads did */
 	bool no_messages; /* free text that the kernel or somebody put into the trace */
 	char **devices;	  /* names or "major:minor", as given */
 	size_t n_devices;
@@ -40,6 +41,10 @@ struct filter {
 		uint32_t tag, device;
 	} * resolved;
 	size_t n_resolved;
+	struct filter_thread {
+		uint32_t tag, pid;
+	} * own;
+	size_t n_own;
 	const struct recording *recording; /* that tells the wall clock; NULL: it is in these: */
 	uint64_t from_ns, to_ns;
 };

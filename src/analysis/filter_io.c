@@ -57,6 +57,7 @@ bool filter_passes_stray(const struct filter *filter, const struct track_io *str
 	whole = *filter;
 	whole.n_actions = 0;
 	whole.n_pids = 0;
+	whole.no_own = false;
 	whole.n_comms = 0;
 	whole.n_cpus = 0;
 	return filter_passes(&whole, &item, NULL);

@@ -321,10 +321,24 @@ static int collect(struct collector *collector, struct why *why)
 	}
 }
 
+/* So that what the recorder does to a disk that it records can be told apart. */
+static int write_own_threads(struct collector *collector, struct why *why)
+{
+	const struct span_sink *sink = collector->sink;
+	char text[64];
+	int n = snprintf(text, sizeof(text), LOG_META_OWN_THREADS "=%d,%d", (int)getpid(),
+			 (int)gettid());
+
+	return sink->meta ? sink->meta(sink->context, text, (size_t)n + 1, why) : 0;
+}
+
 static void *collector_main(void *argument)
 {
 	struct collector *collector = argument;
-	int r = collect(collector, &collector->failure_why);
+	int r = write_own_threads(collector, &collector->failure_why);
+
+	if (r >= 0)
+		r = collect(collector, &collector->failure_why);
 
 	publish_progress(collector);
 	if (r < 0) {

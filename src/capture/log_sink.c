@@ -5,6 +5,7 @@
 #include "cleanup.h"
 #include "log_writer.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 
 struct log_sink {
@@ -15,6 +16,7 @@ struct log_sink {
 	int memory_fd;
 	bool force;
 	bool repeated; /* the tables, in front of the first data */
+	bool write_through;
 	bool finished;
 	bool discarded;
 };
@@ -45,13 +47,22 @@ static int sink_data(void *context, uint32_t channel, const void *bytes, size_t 
 		     struct why *why)
 {
 	struct log_sink *sink = context;
+	uint64_t from;
 	int r = 0;
 
 	/* A log that is cut off has a second copy, too. */
 	if (!sink->repeated)
 		r = log_writer_repeat(sink->writer, why);
 	sink->repeated = true;
-	return r < 0 ? r : log_writer_data(sink->writer, channel, bytes, size, why);
+	from = log_writer_file_bytes(sink->writer);
+	if (r >= 0)
+		r = log_writer_data(sink->writer, channel, bytes, size, why);
+	/* A flusher thread would do the same later, in its own name. This does not wait. */
+	if (r >= 0 && sink->write_through)
+		sync_file_range(sink->aside.fd, (off_t)from,
+				(off_t)(log_writer_file_bytes(sink->writer) - from),
+				SYNC_FILE_RANGE_WRITE);
+	return r;
 }
 
 static int sink_drops(void *context, const struct log_drops *drops, size_t n, struct why *why)
@@ -95,6 +106,13 @@ static int sink_finish(void *context, enum log_end_reason reason, struct why *wh
 	return r;
 }
 
+static void sink_write_through(void *context)
+{
+	struct log_sink *sink = context;
+
+	sink->write_through = true;
+}
+
 static bool sink_retry(void *context)
 {
 	struct log_sink *sink = context;
@@ -128,6 +146,7 @@ static int create(const struct log_sink_options *options, struct log_sink **ret)
 				.clock = sink_clock,
 				.finish = sink_finish,
 				.retry = sink_retry,
+				.write_through = sink_write_through,
 				.total = sink_total,
 			},
 		.aside = {.fd = -1},

@@ -271,6 +271,7 @@ int session_start(struct session *session, const struct span_sink *sink, struct 
 	r = create_source(session, why);
 	if (r < 0)
 		return r;
+	session_mark_own_writes(session);
 	/* Signals are the business of the caller's thread. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);

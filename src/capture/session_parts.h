@@ -51,6 +51,9 @@ int session_write_meta(struct session *session, struct why *why);
 /** What the source has to add when everything has been read. */
 int session_write_end_meta(struct session *session, struct why *why);
 
+/** Is the output on a disk that is recorded? Then that is told, and its writes are marked. */
+void session_mark_own_writes(struct session *session);
+
 /** The state files under /run, by which others find out whose trace it is. */
 int session_write_state(struct session *session, struct why *why);
 void session_remove_state(struct session *session);

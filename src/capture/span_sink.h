@@ -45,6 +45,11 @@ struct span_sink {
 	 * call was undone, so that it can be made once more. NULL: never.
 	 */
 	bool (*retry)(void *context);
+	/**
+	 * The output is on a disk that is recorded: from now on, the thread that writes it sees to
+	 * it that it gets there, so that nobody else is taken for who writes. May be NULL.
+	 */
+	void (*write_through)(void *context);
 	/** What was counted of a channel so far. */
 	void (*total)(void *context, uint32_t channel, struct log_total *ret);
 	/** Borrowed, as long as the sink lives; NULL: nobody else can finish it. */

@@ -18,6 +18,7 @@ enum {
 	KEY_SIZE,
 	KEY_FROM,
 	KEY_TO,
+	KEY_NO_OWN,
 };
 
 /* clang-format off */
@@ -40,6 +41,8 @@ enum {
 	{"from", KEY_FROM, "TIME", 0, \
 	 "Not before TIME: seconds from the start, or 2026-11-30T15:48:36Z", 10}, \
 	{"to", KEY_TO, "TIME", 0, "Not after TIME", 10}, \
+	{"no-own", KEY_NO_OWN, NULL, 0, \
+	 "Not what the recorder's own threads did, where its log is on the recorded disk", 10}, \
 	{"no-msgs", 'M', NULL, 0, "No messages (notes of I/O schedulers may be most of a trace)", 10}, \
 	{"stopwatch", 'w', "[FROM:]TO", 0, "From and to in seconds, as in blkparse", 10}
 /* clang-format on */
@@ -232,6 +235,9 @@ static int take_option(struct filter *filter, int key, const char *argument, str
 		return 0;
 	case 'w':
 		return set_stopwatch(filter, argument, why);
+	case KEY_NO_OWN:
+		filter->no_own = true;
+		return 0;
 	case KEY_DEVICE:
 		return for_each_piece(argument, filter, add_device, why);
 	case KEY_CPU:

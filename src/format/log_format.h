@@ -58,6 +58,8 @@ enum log_block_type {
  * traced. */
 #define LOG_META_RECORDED_FROM "recorded_from_ns"
 #define LOG_META_RECORDED_TO   "recorded_to_ns"
+/* META key: numbers of the recorder's threads that write the log, with commas between them. */
+#define LOG_META_OWN_THREADS "own_threads"
 
 enum log_block_flags {
 	LOG_ZSTD = 1 << 0,	      /* DATA: the payload is one zstd frame */
