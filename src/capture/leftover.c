@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void leftovers_deinit(struct leftovers *leftovers)
 {
@@ -74,8 +75,8 @@ static void read_all(const struct kernel_ops *kernel, int fd, size_t piece, stru
 }
 
 /* Where a name has a slash, kernels differ in what they make of it. */
-int leftover_open_directory(const struct sysroot *root, const struct kernel_ops *kernel,
-			    const char *debugfs, const struct block_device *device)
+static int open_directory(const struct sysroot *root, const struct kernel_ops *kernel,
+			  const char *debugfs, const struct block_device *device)
 {
 	static const char instead[] = "_!";
 	int fd = -ENOENT;
@@ -92,6 +93,20 @@ int leftover_open_directory(const struct sysroot *root, const struct kernel_ops 
 		fd = kernel->open(kernel->context, root->fd, path, O_RDONLY | O_DIRECTORY);
 	}
 	return fd;
+}
+
+int leftover_trace_inode(const struct sysroot *root, const struct kernel_ops *kernel,
+			 const char *debugfs, const struct block_device *device, uint64_t *ret)
+{
+	_cleanup_close_ int dir_fd = open_directory(root, kernel, debugfs, device);
+	struct stat st;
+
+	if (dir_fd < 0)
+		return dir_fd;
+	if (fstatat(dir_fd, "dropped", &st, 0) < 0)
+		return -errno;
+	*ret = st.st_ino;
+	return 0;
 }
 
 static void take_channel(const struct kernel_ops *kernel, int dir_fd, const char *name,
@@ -150,7 +165,7 @@ void leftovers_take_relay(const struct sysroot *root, const struct kernel_ops *k
 			  const char *debugfs, const struct block_device *device, int fd,
 			  struct leftovers *leftovers)
 {
-	int dir_fd = leftover_open_directory(root, kernel, debugfs, device);
+	int dir_fd = open_directory(root, kernel, debugfs, device);
 	_cleanup_closedir_ DIR *dir = NULL;
 
 	/* Before STOP, which counts some of its own. */

@@ -63,8 +63,11 @@ void leftovers_take_ftrace(const struct sysroot *root, const struct kernel_ops *
 int leftovers_finish_log(const struct leftovers *leftovers, const struct log_rescue *log,
 			 struct why *why);
 
-/** The debugfs directory of the device's relay trace, as one of its names. -ENOENT: none. */
-int leftover_open_directory(const struct sysroot *root, const struct kernel_ops *kernel,
-			    const char *debugfs, const struct block_device *device);
+/**
+ * The inode of the file "dropped" of the device's relay trace, by which it is told from another
+ * one: the directory may be there without a trace. -ENOENT: there is none.
+ */
+int leftover_trace_inode(const struct sysroot *root, const struct kernel_ops *kernel,
+			 const char *debugfs, const struct block_device *device, uint64_t *ret);
 
 #endif

@@ -29,14 +29,13 @@ static int resolve(const struct sysroot *root, uint32_t disk, char spec[32],
 	return device_resolve(root, spec, ret, NULL);
 }
 
-/* Its directory is the one that the recorder noted: another trace would have a new one. */
+/* It is the one that the recorder noted: another trace would have other files. */
 static bool trace_is_there(const struct orphan_search *search, uint32_t disk,
 			   const struct trace_state *state, char debugfs[PATH_MAX])
 {
 	struct block_device device;
-	_cleanup_close_ int fd = -1;
+	uint64_t inode;
 	char spec[32];
-	struct stat st;
 
 	if (strcmp(state->source, "relay") != 0 ||
 	    debugfs_find(search->root, search->kernel, search->debugfs, debugfs, PATH_MAX, NULL) <
@@ -45,9 +44,8 @@ static bool trace_is_there(const struct orphan_search *search, uint32_t disk,
 		return false;
 	/* A partition's trace has its name. */
 	snprintf(device.name, sizeof(device.name), "%s", state->device);
-	fd = leftover_open_directory(search->root, search->kernel, debugfs, &device);
-	return fd >= 0 && fstat(fd, &st) == 0 &&
-	       (!state->trace_inode || st.st_ino == state->trace_inode);
+	return leftover_trace_inode(search->root, search->kernel, debugfs, &device, &inode) == 0 &&
+	       (!state->trace_inode || inode == state->trace_inode);
 }
 
 bool orphan_find(const struct orphan_search *search, uint32_t disk, struct trace_state *ret)

@@ -7,10 +7,8 @@
 #include "blktrace.h"
 #include "cleanup.h"
 #include "clock.h"
-#include "leftover.h"
 #include "locked.h"
 #include "preflight.h"
-#include "state.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -18,7 +16,6 @@
 #include <linux/membarrier.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
@@ -28,67 +25,6 @@ static struct relay_source *to_relay(struct trace_source *source)
 }
 
 static int relay_teardown(struct trace_source *source, struct why *why);
-
-/* Is the trace that is there by now the one that we made? */
-static bool is_the_same(const struct relay_source *relay, size_t i)
-{
-	const struct trace_source *source = &relay->source;
-	uint64_t inode = relay->shared[i].inode;
-	_cleanup_close_ int dir_fd = leftover_open_directory(source->root, source->kernel,
-							     relay->debugfs, &source->devices[i]);
-	struct stat st;
-
-	if (relay->shared[i].owner != RELAY_OURS || !inode || dir_fd < 0)
-		return relay->shared[i].owner != RELAY_NOT_OURS && dir_fd != -ENOENT;
-	return fstat(dir_fd, &st) == 0 && st.st_ino == inode;
-}
-
-/* In the guardian, when the recorder is dead. */
-static void restore(void *context)
-{
-	struct relay_source *relay = context;
-	const struct trace_source *source = &relay->source;
-	const struct kernel_ops *kernel = source->kernel;
-	_cleanup_(leftovers_deinit) struct leftovers left = {0};
-
-	for (size_t i = 0; i < source->n_devices; i++) {
-		int fd = relay->devices[i].fd;
-
-		if (is_the_same(relay, i)) {
-			leftovers_take_relay(source->root, kernel, relay->debugfs,
-					     &source->devices[i], fd, &left);
-			kernel->ioctl(kernel->context, fd, BT_IOC_TEARDOWN, NULL);
-		}
-		state_remove_dead(source->root, source->devices[i].disk);
-	}
-	/* Last: a disk that hangs does not keep the traces. */
-	if (source->rescue)
-		leftovers_finish_log(&left, source->rescue, NULL);
-}
-
-static int start_guardian(struct relay_source *relay, struct why *why)
-{
-	struct trace_source *source = &relay->source;
-	size_t n = source->n_devices;
-	_cleanup_free_ int *keep = calloc(n + 1, sizeof(*keep));
-
-	if (!keep)
-		return why_errno(why, -ENOMEM, "cannot start the guardian process");
-	for (size_t i = 0; i < n; i++)
-		keep[i] = relay->devices[i].fd;
-	return trace_source_guard(source, restore, keep, n, why);
-}
-
-static int share_with_guardian(struct relay_source *relay, struct why *why)
-{
-	void *shared = mmap(NULL, relay->source.n_devices * sizeof(*relay->shared),
-			    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	if (shared == MAP_FAILED)
-		return why_errno(why, -errno, "cannot start the guardian process");
-	relay->shared = shared;
-	return 0;
-}
 
 static int open_devices(struct relay_source *relay, struct why *why)
 {
@@ -115,9 +51,9 @@ static int relay_setup(struct trace_source *source, struct why *why)
 	if (r >= 0)
 		r = open_devices(relay, why);
 	if (r >= 0)
-		r = share_with_guardian(relay, why);
+		r = relay_share_with_guardian(relay, why);
 	if (r >= 0)
-		r = start_guardian(relay, why);
+		r = relay_start_guardian(relay, why);
 	if (r >= 0 && source->guarded)
 		source->guarded(source->guarded_context);
 	for (size_t i = 0; r >= 0 && i < source->n_devices; i++)
@@ -370,21 +306,13 @@ static int look_at_writes(struct relay_source *relay, struct why *why)
 	return r;
 }
 
-static void keep_guarded(struct relay_source *relay)
-{
-	struct why why = {""};
-
-	if (trace_source_lost_guardian(&relay->source))
-		trace_source_guarded_again(&relay->source, start_guardian(relay, &why), &why);
-}
-
 static int relay_check(struct trace_source *source, struct why *why)
 {
 	struct relay_source *relay = to_relay(source);
 	LOCKED(&relay->lock);
 	int r = preflight_tracer_conflict(source->root, why);
 
-	keep_guarded(relay);
+	relay_keep_guarded(relay);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < source->n_devices; i++) {

@@ -31,7 +31,7 @@ struct relay_device {
 /* What the guardian must know of a device's trace as it is by now. */
 struct relay_shared {
 	_Atomic int owner;	/* enum relay_owner: only ours may be stopped or torn down */
-	_Atomic uint64_t inode; /* of its directory: another trace gets another one; 0: not known */
+	_Atomic uint64_t inode; /* of its file "dropped": another trace has another; 0: not known */
 };
 
 struct relay_source {
@@ -47,6 +47,12 @@ struct relay_source {
 
 /** openat(2) through the source's kernel. */
 int relay_open_at(const struct relay_source *relay, int dir_fd, const char *name, int flags);
+
+/** Makes @relay->shared, before the guardian is there. */
+int relay_share_with_guardian(struct relay_source *relay, struct why *why);
+int relay_start_guardian(struct relay_source *relay, struct why *why);
+/** Starts another one if somebody ended it. */
+void relay_keep_guarded(struct relay_source *relay);
 
 /** Opens the node of device @i. */
 int relay_open_device(struct relay_source *relay, size_t i, struct why *why);

@@ -160,12 +160,12 @@ static int open_directory(struct relay_source *relay, size_t i, struct why *why)
 		return why_errno(why, fd, "cannot open the trace directory %s/block/%s", debugfs,
 				 names[0]);
 	relay->devices[i].dir_fd = fd;
-	if (fstat(fd, &st) == 0)
-		relay->shared[i].inode = st.st_ino;
 	fd = relay_open_at(relay, fd, "dropped", O_RDONLY);
 	if (fd < 0)
 		return why_errno(why, fd, "cannot open %s/block/%s/dropped", debugfs, names[0]);
 	relay->devices[i].dropped_fd = fd;
+	if (fstat(fd, &st) == 0)
+		relay->shared[i].inode = st.st_ino;
 	return 0;
 }
 

@@ -27,7 +27,7 @@ struct trace_state {
 	/* Of its guardian; 0: none. */
 	pid_t guardian_pid;
 	uint64_t guardian_start_ticks;
-	uint64_t trace_inode; /* of the trace's directory in debugfs; 0: not known */
+	uint64_t trace_inode; /* of the trace's file "dropped"; 0: not known */
 	/* The unfinished log, as an absolute path, and the file that it was; empty: there is none.
 	 */
 	char output[PATH_MAX];

@@ -126,7 +126,7 @@ struct trace_source_ops {
 	 * or @at_end what the kernel counted. Or NULL.
 	 */
 	void (*add_meta)(struct trace_source *source, FILE *out, bool at_end);
-	/** Of the directory of device @i's trace, by which it is known again. NULL: it has none. */
+	/** Of a file of device @i's trace, by which it is known again. NULL: it has none. */
 	uint64_t (*trace_inode)(struct trace_source *source, size_t i);
 	/**
 	 * Gives everything back to the kernel; may follow any of the above. Unread bytes are gone,

@@ -6,6 +6,7 @@
 #include "log_reader.h"
 #include "log_sink.h"
 #include "memory_sink.h"
+#include "orphan.h"
 #include "session.h"
 #include "state.h"
 
@@ -177,7 +178,13 @@ static void die(void)
 }
 
 /* Records, and kills its guardian first, or not, and then itself. */
-static void be_a_recorder(bool kill_guardian)
+enum end {
+	KILLED,
+	WITH_ITS_SECOND_GUARDIAN,
+	WITH_ITS_GUARDIAN, /* stopped in time, and killed by the test */
+};
+
+static void be_a_recorder(enum end end)
 {
 	char sda[] = "sda", *devices[] = {sda};
 	struct session_options options = {
@@ -202,11 +209,13 @@ static void be_a_recorder(bool kill_guardian)
 	while (session_next_news(session, &news))
 		;
 	emit_records();
-	if (kill_guardian) {
+	if (state_read(&tree.root, 8 << 20, &note) < 0 || note.guardian_pid <= 0)
+		_exit(2);
+	if (end == WITH_ITS_GUARDIAN)
+		kill(note.guardian_pid, SIGSTOP);
+	if (end == WITH_ITS_SECOND_GUARDIAN) {
 		struct pollfd polls = {.fd = session_news_fd(session), .events = POLLIN};
 
-		if (state_read(&tree.root, 8 << 20, &note) < 0 || note.guardian_pid <= 0)
-			_exit(2);
 		kill(note.guardian_pid, SIGKILL);
 		/* Another one takes its place. */
 		if (poll(&polls, 1, WAIT_MS) != 1 || !session_next_news(session, &news) ||
@@ -217,13 +226,13 @@ static void be_a_recorder(bool kill_guardian)
 	die();
 }
 
-static void record_and_die(bool kill_guardian)
+static void record_and_die(enum end end)
 {
 	pid_t pid = fork();
 	int status;
 
 	if (pid == 0)
-		be_a_recorder(kill_guardian);
+		be_a_recorder(end);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_assert(WIFSIGNALED(status), "the recording did not start: %d", WEXITSTATUS(status));
 }
@@ -264,14 +273,14 @@ TestSuite(killed_recording, .init = init_machine, .fini = deinit_machine, .timeo
 
 Test(killed_recording, leaves_no_trace_and_a_finished_log)
 {
-	record_and_die(false);
+	record_and_die(KILLED);
 	assert_cleaned_up();
 	assert_log_has_all();
 }
 
 Test(killed_recording, the_second_guardian_does_as_the_first_would_have)
 {
-	record_and_die(true);
+	record_and_die(WITH_ITS_SECOND_GUARDIAN);
 	assert_cleaned_up();
 	assert_log_has_all();
 }
@@ -301,10 +310,10 @@ Test(killed_recording, the_trace_of_somebody_else_is_left_alone)
 			_exit(1);
 		/* Another directory, with another number. */
 		fake_tree_write(&tree, FAKE_DEBUGFS "/block/new/dropped", "0\n");
-		if (renameat(tree.root.fd, FAKE_DEBUGFS "/block/sda" + 1, tree.root.fd,
-			     FAKE_DEBUGFS "/block/old" + 1) < 0 ||
-		    renameat(tree.root.fd, FAKE_DEBUGFS "/block/new" + 1, tree.root.fd,
-			     FAKE_DEBUGFS "/block/sda" + 1) < 0)
+		if (renameat(tree.root.fd, &FAKE_DEBUGFS "/block/sda"[1], tree.root.fd,
+			     &FAKE_DEBUGFS "/block/old"[1]) < 0 ||
+		    renameat(tree.root.fd, &FAKE_DEBUGFS "/block/new"[1], tree.root.fd,
+			     &FAKE_DEBUGFS "/block/sda"[1]) < 0)
 			_exit(2);
 		if (!sysroot_exists(&tree.root, "/run/blkbox/8:0"))
 			_exit(3);
@@ -317,4 +326,82 @@ Test(killed_recording, the_trace_of_somebody_else_is_left_alone)
 	cr_assert_not(sysroot_exists(&tree.root, "/run/blkbox/8:0"));
 	cr_assert(sysroot_exists(&tree.root, FAKE_DEBUGFS "/block/sda/dropped"));
 	cr_assert_eq(kernel->teardowns, 0);
+}
+
+static int start_next(bool takeover, struct session **ret, struct memory_sink *sink,
+		      struct why *why)
+{
+	char sda[] = "sda", *devices[] = {sda};
+	struct session_options options = {
+		.devices = devices,
+		.n_devices = 1,
+		.source = SOURCE_RELAY,
+		.takeover = takeover,
+		.root = &tree.root,
+		.kernel = &kernel->ops,
+	};
+
+	memory_sink_init(sink);
+	cr_assert_eq(session_open(&options, ret, why), 0, "%s", why->text);
+	return session_start(*ret, &sink->ops, why);
+}
+
+Test(killed_recording, with_its_guardian_is_taken_over_only_when_asked_for)
+{
+	struct orphan_search search = {.root = &tree.root, .kernel = &kernel->ops};
+	struct session *session;
+	struct session_report report;
+	struct memory_sink sink;
+	struct trace_state note;
+	struct why why = {""};
+
+	record_and_die(WITH_ITS_GUARDIAN);
+	cr_assert(orphan_find(&search, 8 << 20, &note));
+	kill(note.guardian_pid, SIGKILL);
+	cr_assert_str_eq(strrchr(note.output, '/'), "/log.part");
+	cr_assert_eq(start_next(false, &session, &sink, &why), -EBUSY);
+	cr_assert_not_null(strstr(why.text, "--takeover"), "%s", why.text);
+	session_destroy(session);
+	cr_assert_eq(kernel->teardowns, 0);
+	cr_assert_eq(start_next(true, &session, &sink, &why), 0, "%s", why.text);
+	cr_assert(session_next_news(session, &why));
+	cr_assert_not_null(strstr(why.text, "took over"), "%s", why.text);
+	assert_log_has_all();
+	cr_assert_eq(session_stop(session, LOG_END_SIGNAL, &report, &why), 0);
+	session_destroy(session);
+	memory_sink_deinit(&sink);
+}
+
+/* Somebody ended the orphan and made a trace of his own: the note means nothing then. */
+Test(killed_recording, a_note_of_another_trace_is_no_orphan)
+{
+	struct orphan_search search = {.root = &tree.root, .kernel = &kernel->ops};
+	struct trace_state note;
+
+	record_and_die(WITH_ITS_GUARDIAN);
+	cr_assert(orphan_find(&search, 8 << 20, &note));
+	kill(note.guardian_pid, SIGKILL);
+	fake_tree_write(&tree, FAKE_DEBUGFS "/block/new/dropped", "0\n");
+	cr_assert_eq(renameat(tree.root.fd, &FAKE_DEBUGFS "/block/sda"[1], tree.root.fd,
+			      &FAKE_DEBUGFS "/block/old"[1]),
+		     0);
+	cr_assert_eq(renameat(tree.root.fd, &FAKE_DEBUGFS "/block/new"[1], tree.root.fd,
+			      &FAKE_DEBUGFS "/block/sda"[1]),
+		     0);
+	cr_assert_not(orphan_find(&search, 8 << 20, &note));
+}
+
+Test(killed_recording, notes_of_an_earlier_boot_are_removed)
+{
+	struct trace_state note;
+	size_t removed;
+
+	record_and_die(WITH_ITS_GUARDIAN);
+	cr_assert_eq(state_read(&tree.root, 8 << 20, &note), 0);
+	kill(note.guardian_pid, SIGKILL);
+	cr_assert_eq(state_remove_stale(&tree.root, &removed), 0);
+	fake_tree_write(&tree, "/proc/sys/kernel/random/boot_id", "0c\n");
+	cr_assert_eq(state_remove_stale(&tree.root, &removed), 1);
+	cr_assert_eq(removed, 1);
+	cr_assert_eq(state_read(&tree.root, 8 << 20, &note), -ENOENT);
 }

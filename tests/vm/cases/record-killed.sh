@@ -1,7 +1,7 @@
 #!/bin/bash
 # A recorder that is killed outright: its guardian ends the trace and finishes the log. Killed with its
 # guardian: told, taken over when asked for, and the trace of somebody else is left alone.
-# vm: timeout=300
+# vm: timeout=420
 # shellcheck source=../guest-lib.sh
 source "$(dirname "$0")/../guest-lib.sh"
 # shellcheck source=../lib/recorder.sh
@@ -39,6 +39,8 @@ other=$(vm_null_blk)
 record_start orphan --no-compress -b 4 -n 64 -o orphan.blkbox "/dev/$dev" "/dev/$other"
 dd "if=/dev/$dev" of=/dev/null iflag=direct bs=4k count=300 status=none
 dd "if=/dev/$other" of=/dev/null iflag=direct bs=4k count=200 status=none
+# What the recorder has read is written within a second.
+sleep 1.5
 guardian=$(guardian_of "$dev")
 kill -STOP "$guardian"
 kill -9 "$recorder"
@@ -46,8 +48,8 @@ wait "$recorder" 2>/dev/null || true
 kill -9 "$guardian"
 sleep 0.5
 has_trace "$dev" || fail 'who ended the trace?'
-"$BLKBOX" status
-"$BLKBOX" status "/dev/$dev" | grep -q "orphan *($recorder)" || fail 'status does not know the orphan'
+"$BLKBOX" status "/dev/$dev" >status.out
+grep -q "orphan *($recorder)" status.out || fail 'status does not know the orphan'
 record_run refused 1 -o refused.blkbox "/dev/$dev" -- true
 grep -q "process $recorder.*--takeover" refused.err || fail 'the sentence does not tell of the orphan'
 has_trace "$dev" || fail 'the orphan was touched'
