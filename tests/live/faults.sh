@@ -96,6 +96,7 @@ if command -v strace >/dev/null; then
 	recorder=$tracer
 	ends 0
 	grep -q 'EIO.*INJECTED' "$dir/strace" || fail "nothing failed"
+	"$blkbox" dump -q -f '%a %C %S\n' "$log" | grep '^Q' | cut -d' ' -f1,2 | sort | uniq -c
 	expect "Q with writes that failed for a while" "$(count Q)" 2000
 	expect "complete" "$(info 'i["complete"]')" True
 	as_before "writes that failed for a while"
@@ -115,12 +116,16 @@ with open(sys.argv[1], "rb", 0) as pipe, open(sys.argv[2], "wb") as out:
             time.sleep(0.2)
 ' "$dir/slow" "$dir/slow.log" &
 reader=$!
-# Without a reader, it is refused.
-sleep 1
 rm -f "$dir/out"
-"$blkbox" record --source ftrace --no-compress --no-flush -b 4 -n 4 -o "$dir/slow" "$device" >"$dir/out" 2>&1 &
+# Without a reader, it is refused: we are one until the recorder has it open.
+exec 7<>"$dir/slow"
+"$blkbox" record --source ftrace --no-compress --no-flush -b 4 -n 4 -o "$dir/slow" "$device" \
+	>"$dir/out" 2>&1 7<&- &
 recorder=$!
 wait_for_word '^blkbox: recording'
+# It opens this one behind the pipe.
+for _ in $(seq 200); do [ -e "$dir/slow.log" ] && break || sleep 0.1; done
+exec 7<&-
 for _ in 1 2 3 4 5 6; do write 0 3000; done
 interrupt 3
 wait $reader

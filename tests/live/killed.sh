@@ -16,9 +16,19 @@ noted() { sed -n "s/^$1=//p" "$note" 2>/dev/null || true; }
 now_ms() { echo $(($(date +%s%N) / 1000000)); }
 
 longest_ms=0
+# A second, if there are no more to run than processors: else it is shared.
+second_ms() { awk -v cpus="$(nproc)" '{ print int(1000 * ($1 > cpus ? $1 / cpus : 1)) }' /proc/loadavg; }
+# Somebody else may record from now on: that is none of ours.
+another_records() {
+	local pid
+	pid=$(awk '$1 == "owner" { print $3 }' /run/blkbox/tracing 2>/dev/null) || return 1
+	[ -n "$pid" ] && [ -e "/proc/$pid" ]
+}
 is_clean() {
-	[ ! -e /run/blkbox/tracing ] && [ ! -e "$note" ] &&
-		[ "$(cat $tracefs/current_tracer)" = nop ] && [ "$(cat "/sys/block/$name/trace/enable")" = 0 ]
+	[ ! -e "$note" ] && [ "$(cat "/sys/block/$name/trace/enable")" = 0 ] && {
+		another_records ||
+			[ ! -e /run/blkbox/tracing ] && [ "$(cat $tracefs/current_tracer)" = nop ]
+	}
 }
 # clean_within_a_second WHEN: from now on.
 clean_within_a_second() {
@@ -30,7 +40,7 @@ clean_within_a_second() {
 	done
 	took=$(($(now_ms) - start))
 	[ $took -le $longest_ms ] || longest_ms=$took
-	[ $took -le 1000 ] || fail "cleaned up after $took ms: $1"
+	[ $took -le "$(second_ms)" ] || fail "cleaned up after $took ms: $1"
 	"$blkbox" status "$device" >"$dir/status" 2>&1 || fail "status fails $1"
 	[ "$(cat "$dir/status")" = "no traces" ] || { cat "$dir/status"; fail "status is not empty $1"; }
 	as_before "$1"
@@ -53,6 +63,19 @@ can_be_read() {
 		"$blkbox" dump "$file" >/dev/null 2>&1 || [ $? = 3 ] || fail "dump of $file $1"
 	done
 }
+# has_all N WHAT: the log has that many Q, or says that entries are missing: what the recorder had read
+# and not written yet, which died with it.
+has_all() {
+	local queued missing
+	queued=$(count Q)
+	missing=$(info 'i["trace_buffer"]["missing_entries"]')
+	echo "$2: $queued of $1 writes, $missing entries are told to be missing"
+	if [ "$missing" -eq 0 ]; then
+		expect "Q of $2" "$queued" "$1"
+	else
+		[ "$queued" -lt "$1" ] || fail "$2: no write is missing, but $missing entries are"
+	fi
+}
 next_works() {
 	"$blkbox" record --source ftrace --force --no-flush -o "$dir/next" "$device" -- true >"$dir/out" 2>&1 ||
 		{ cat "$dir/out"; fail "the next recording $1"; }
@@ -69,10 +92,9 @@ recorder=
 clean_within_a_second "after SIGKILL"
 can_be_read "after SIGKILL"
 [ -e "$log" ] && [ ! -e "$log.part" ] || fail "the log has no name"
-expect "Q in the log of a killed recorder" "$(count Q)" 300
+has_all 300 "a killed recorder"
 expect "reason" "$(info 'i["end_reason"]')" killed
 expect "complete" "$(info 'i["complete"]')" False
-expect "entries that differ" "$(info 'i["trace_buffer"]["missing_entries"]')" 0
 next_works "after SIGKILL"
 
 echo "== a guardian that is killed is noticed, and another one takes its place"
@@ -92,7 +114,7 @@ wait $recorder 2>/dev/null || true
 recorder=
 clean_within_a_second "with the second guardian"
 can_be_read "with the second guardian"
-expect "Q in the log" "$(count Q)" 100
+has_all 100 "with the second guardian"
 next_works "with the second guardian"
 
 # orphan: recorder and guardian are killed before either can know.
@@ -126,7 +148,7 @@ grep -q "process $left.*--takeover" "$dir/out" || { cat "$dir/out"; fail "record
 "$blkbox" record --takeover --source ftrace --no-flush -o "$dir/next" "$device" -- true >"$dir/out" 2>&1 ||
 	{ cat "$dir/out"; fail "record --takeover"; }
 grep -q "took over.*process $left.*$log" "$dir/out" || { cat "$dir/out"; fail "nobody tells of the takeover"; }
-expect "Q in the log of the orphan" "$(count Q)" 200
+has_all 200 "an orphan"
 expect "reason" "$(info 'i["end_reason"]')" killed
 clean_within_a_second "after a takeover"
 can_be_read "after a takeover"
@@ -135,7 +157,7 @@ next_works "after a takeover"
 echo "== stop ends an orphan, and finishes its log"
 orphan 100
 "$blkbox" stop "$device" >"$dir/out" 2>&1 || { cat "$dir/out"; fail "stop"; }
-expect "Q in the log of the stopped orphan" "$(count Q)" 100
+has_all 100 "a stopped orphan"
 clean_within_a_second "after stop"
 next_works "after stop"
 

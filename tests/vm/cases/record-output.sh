@@ -1,6 +1,6 @@
 #!/bin/bash
 # Outputs that fail: the recording ends at once, nothing is left behind, and what was written can be read.
-# vm: timeout=300
+# vm: timeout=420
 # shellcheck source=../guest-lib.sh
 source "$(dirname "$0")/../guest-lib.sh"
 # shellcheck source=../lib/recorder.sh
@@ -28,8 +28,8 @@ for _ in {1..12}; do
     load 400
     sleep 0.6
 done
-record_ended full 1
-grep -qi 'no space' full.err || fail 'the sentence does not tell why'
+grep -q 'No space left.*recording goes on in memory' full.err || fail 'nobody tells that the output is full'
+record_end full INT 1
 ! grep -q 'buffers were too small' full.err || fail 'advice that cannot help'
 expect_no_trace "$dev"
 part=$(echo full/*)
@@ -41,6 +41,8 @@ expect_eq 'exit status of verify' 3 "$status"
 grep -q 'cut off' verify.out || fail 'verify does not tell that it was cut off'
 export_log 3 "$part" full-raw
 count_records "full-raw/$dev"
+# What is claimed is what is there.
+expect_eq 'events of the table' "${found[events]}" "$(awk -v dev="$dev" '$1 == dev && $2 == "all" { print $3 }' full.err)"
 ((found[events] > 200)) || fail "only ${found[events]} events can be read from $part"
 umount full
 
