@@ -87,8 +87,7 @@ static int fill(struct stats *stats)
 		r = told_create(stats);
 	if (r == 0)
 		r = losses_create(stats, losses, n);
-	stats->kinds = calloc(KINDS, sizeof(*stats->kinds));
-	return r == 0 && !stats->kinds ? -ENOMEM : r;
+	return r < 0 ? r : kinds_create(stats);
 }
 
 int stats_create(const struct stats_options *options, const struct recording *recording,
@@ -108,6 +107,7 @@ int stats_create(const struct stats_options *options, const struct recording *re
 	stats->recording = recording;
 	stats->sizes.view = &stats->result.sizes;
 	stats->processes.view = &stats->result.processes;
+	stats->processes.is_long = true;
 	stats->cgroups.view = &stats->result.cgroups;
 	stats->cpus.view = &stats->result.cpus;
 	stats->result.with_losses = options->with_losses;
@@ -125,6 +125,7 @@ void stats_destroy(struct stats *stats)
 	if (!stats)
 		return;
 	track_destroy(stats->track);
+	kinds_destroy(stats);
 	devices_destroy(stats);
 	group_set_deinit(&stats->sizes);
 	group_set_deinit(&stats->processes);
@@ -136,7 +137,6 @@ void stats_destroy(struct stats *stats)
 	}
 	told_destroy(stats);
 	free(stats->result.losses);
-	free(stats->kinds);
 	free(stats);
 }
 
@@ -195,13 +195,11 @@ int stats_finish(struct stats *stats)
 	r = track_finish(stats->track);
 	plugs_finish(stats);
 	told_finish(stats);
+	if (r == 0)
+		r = kinds_finish(stats);
 	for (size_t i = 0; i < result->n_devices && r == 0; i++)
 		r = sum_up(&result->devices[i]);
-	if (r == 0)
-		r = group_set_finish(&stats->processes);
-	if (r == 0)
-		r = group_set_finish(&stats->cgroups);
-	return r < 0 ? r : group_set_finish(&stats->cpus);
+	return r < 0 ? r : group_set_finish(&stats->processes);
 }
 
 const struct stats_result *stats_result(const struct stats *stats)

@@ -64,7 +64,7 @@ enum {
 	STATS_BUCKETS_MAX = 600,  /* of time */
 	STATS_SERIES_MAX = 16,	  /* devices with time series; further ones have none */
 	STATS_GROUPS_MAX = 1024,  /* of a kind, those that waited longest; the rest is `others` */
-	STATS_GROUPS_HELD = 8192, /* while reading; who comes behind them is one of the others */
+	STATS_GROUPS_HELD = 8192, /* processes while reading; those behind them are others */
 	STATS_SIZES = 14,
 	STATS_IOS_MAX = 1000,
 };

@@ -2,7 +2,6 @@
 #include "grow.h"
 #include "stats_private.h"
 
-#include <assert.h>
 #include <string.h>
 
 void stats_group_deinit(struct stats_group *group)
@@ -49,7 +48,8 @@ static struct group *find_group(struct group_set *set, const struct group_key *w
 	struct group *group;
 
 	HASH_FIND(hh, set->groups, &key, sizeof(key), group);
-	if (!group && HASH_COUNT(set->groups) >= STATS_GROUPS_HELD) {
+	if (!group &&
+	    HASH_COUNT(set->groups) >= (set->is_long ? STATS_GROUPS_HELD : STATS_GROUPS_MAX)) {
 		key = (struct group_key){.others = 1};
 		HASH_FIND(hh, set->groups, &key, sizeof(key), group);
 	}
@@ -100,12 +100,21 @@ static struct group *size_of(struct stats *stats, const struct kind_key *kind)
 						.size_class = kind->size_class});
 }
 
-static struct group *cpu_of(struct stats *stats, const struct kind_key *kind)
+int cpu_place(struct stats *stats, uint32_t tag, uint32_t cpu, size_t *ret)
 {
-	const struct group_key key = {.tag = kind->tag, .number = kind->cpu};
+	const struct group_key key = {.tag = tag, .number = cpu};
+	struct cpu_place *known = &stats->cpu_places[(cpu ^ tag << 4) % CPU_PLACES];
+	const struct group *group;
 
-	return find_group(&stats->cpus, &key,
-			  &(struct stats_group){.tag = kind->tag, .cpu = kind->cpu});
+	if (!known->place || known->tag != tag || known->cpu != cpu) {
+		group = find_group(&stats->cpus, &key,
+				   &(struct stats_group){.tag = tag, .cpu = cpu});
+		if (!group)
+			return -ENOMEM;
+		*known = (struct cpu_place){tag, cpu, (uint32_t)group->place + 1};
+	}
+	*ret = known->place - 1;
+	return 0;
 }
 
 static struct group *cgroup_of(struct stats *stats, const struct kind_key *kind)
@@ -114,78 +123,6 @@ static struct group *cgroup_of(struct stats *stats, const struct kind_key *kind)
 
 	return find_group(&stats->cgroups, &key,
 			  &(struct stats_group){.tag = kind->tag, .cgroup_id = kind->cgroup_id});
-}
-
-/* A mark is the places of the groups, each plus one: the size's lowest, the cgroup's highest. */
-enum {
-	MARK_BITS = 16,
-};
-static_assert(STATS_GROUPS_HELD + 2 < 1 << MARK_BITS, "places fit");
-
-static int find_mark(struct stats *stats, const struct kind_key *kind, enum owner_kind owner,
-		     uint64_t *ret)
-{
-	const struct group *groups[] = {
-		size_of(stats, kind),
-		process_of(stats, kind, owner),
-		cpu_of(stats, kind),
-		kind->cgroup_id ? cgroup_of(stats, kind) : NULL,
-	};
-	uint64_t mark = 0;
-
-	for (unsigned i = 0; i < 4; i++) {
-		if (!groups[i] && (i < 3 || kind->cgroup_id))
-			return -ENOMEM;
-		if (groups[i])
-			mark |= (groups[i]->place + 1) << i * MARK_BITS;
-	}
-	*ret = mark;
-	return 0;
-}
-
-static size_t kind_place(const struct kind_key *key)
-{
-	uint64_t mixed = (uintptr_t)key->comm ^ key->cgroup_id << 20 ^ (uint64_t)key->cpu << 44 ^
-			 (uint64_t)key->pid << 8 ^ key->tag ^ (uint64_t)key->size_class << 56 ^
-			 (uint64_t)key->operation << 60;
-
-	return (size_t)(mixed * UINT64_C(0x9e3779b97f4a7c15) >> 54) % KINDS;
-}
-
-/* Passthrough has its own row only. What was queued on a device above counts there. */
-static bool has_groups(const struct stats *stats, const struct track_io *io)
-{
-	return io->operation != OPERATION_PASSTHROUGH &&
-	       (!io->times.remapped_from_ns || !told_above(stats, io));
-}
-
-int groups_mark(struct stats *stats, struct track_io *io)
-{
-	struct kind_key key = {
-		.cgroup_id = io->owner.cgroup_id,
-		.tag = io->tag,
-		.pid = io->owner.pid,
-		.cpu = io->owner.cpu,
-		.operation = (uint8_t)io->operation,
-		.size_class = (uint8_t)stats_size_class(io->io_bytes),
-		.known = io->owner.known,
-		.is_set = true,
-	};
-	struct kind *kind;
-	uint64_t mark;
-
-	if (io->mark || !has_groups(stats, io))
-		return 0;
-	key.comm = recording_comm(stats->recording, io->tag, io->owner.pid, io->owner.cpu,
-				  io->owner.time_ns);
-	kind = &stats->kinds[kind_place(&key)];
-	if (memcmp(&kind->key, &key, sizeof(key)) != 0) {
-		if (find_mark(stats, &key, owner_kind(io, key.comm), &mark) < 0)
-			return -ENOMEM;
-		*kind = (struct kind){key, mark};
-	}
-	io->mark = kind->mark;
-	return 0;
 }
 
 int stats_compare_waits(const struct stats_group *a, const struct stats_group *b)
@@ -240,49 +177,43 @@ struct stats_group *operation_group(struct stats *stats, const struct track_io *
 	return group ? *group : NULL;
 }
 
-int groups_of(struct stats *stats, const struct track_io *io, struct group_list *ret)
+int groups_find(struct stats *stats, struct kind *kind, enum owner_kind owner)
 {
-	const struct group_set *sets[] = {&stats->sizes, &stats->processes, &stats->cpus,
-					  &stats->cgroups};
-	struct stats_group *own = operation_group(stats, io);
-	uint64_t mark = io->mark;
+	const struct kind_key *key = &kind->key;
+	const struct track_io io = {.tag = key->tag,
+				    .device = key->device,
+				    .operation = key->operation};
+	struct stats_group *own = operation_group(stats, &io);
+	struct group *groups[] = {
+		size_of(stats, key),
+		process_of(stats, key, owner),
+		key->cgroup_id ? cgroup_of(stats, key) : NULL,
+	};
+	size_t n = key->cgroup_id ? 3 : 2;
 
-	ret->n = 0;
 	if (!own)
 		return -ENOMEM;
-	if (!mark && has_groups(stats, io)) {
-		struct track_io marked = *io;
-
-		if (groups_mark(stats, &marked) < 0)
+	kind->groups[0] = own;
+	for (size_t i = 0; i < n; i++) {
+		if (!groups[i])
 			return -ENOMEM;
-		mark = marked.mark;
+		kind->groups[1 + i] = &groups[i]->figures;
 	}
-	ret->groups[ret->n++] = own;
-	for (unsigned i = 0; mark; i++, mark >>= MARK_BITS)
-		ret->groups[ret->n++] = sets[i]->view->items[mark % (1 << MARK_BITS) - 1];
+	kind->n_groups = 1 + n;
 	return 0;
-}
-
-int group_add_point(struct stats_group *group, enum stats_stage stage,
-		    const struct histogram_point *point)
-{
-	if (!group->stages[stage]) {
-		group->stages[stage] = calloc(1, sizeof(struct histogram));
-		if (!group->stages[stage])
-			return -ENOMEM;
-	}
-	return histogram_add_point(group->stages[stage], point);
 }
 
 int group_sample(struct stats_group *group, enum stats_stage stage, uint64_t from_ns,
 		 uint64_t to_ns)
 {
-	struct histogram_point point;
-
 	if (!from_ns || !to_ns || to_ns < from_ns)
 		return 0;
-	point = histogram_point(to_ns - from_ns);
-	return group_add_point(group, stage, &point);
+	if (!group->stages[stage]) {
+		group->stages[stage] = calloc(1, sizeof(struct histogram));
+		if (!group->stages[stage])
+			return -ENOMEM;
+	}
+	return histogram_add(group->stages[stage], to_ns - from_ns);
 }
 
 static int add_stages(struct stats_group *to, const struct stats_group *from)

@@ -16,20 +16,20 @@ static bool passes(const struct stats *stats, const struct track_io *io)
 	       filter_passes_io(stats->options.filter, stats->recording, io);
 }
 
-/* Without what a filter holds back: nothing is in @ret then. */
-static int find_groups(struct stats *stats, const struct track_io *io, struct group_list *ret)
+/* None in @ret->all: filtered out. */
+static int find_counts(struct stats *stats, const struct track_io *io, struct counts *ret)
 {
-	ret->n = 0;
-	return passes(stats, io) ? groups_of(stats, io, ret) : 0;
+	*ret = (struct counts){0};
+	return passes(stats, io) ? counts_of(stats, io, ret) : 0;
 }
 
 /* The same, and it is faster the next time. */
-static int mark_groups(struct stats *stats, struct track_io *io, struct group_list *ret)
+static int mark_counts(struct stats *stats, struct track_io *io, struct counts *ret)
 {
-	ret->n = 0;
+	*ret = (struct counts){0};
 	if (!passes(stats, io))
 		return 0;
-	return groups_mark(stats, io) < 0 ? -ENOMEM : groups_of(stats, io, ret);
+	return kind_mark(stats, io) < 0 ? -ENOMEM : counts_of(stats, io, ret);
 }
 
 /* Requests count in their device and operation only. NULL in @ret: filtered out. */
@@ -62,17 +62,17 @@ static int queued(void *context, struct track_io *io)
 {
 	struct stats *stats = context;
 	struct stats_device *device = device_of(stats, io->tag, io->device);
-	struct group_list list;
-	int r = mark_groups(stats, io, &list);
+	struct counts counts;
+	int r = mark_counts(stats, io, &counts);
 
-	for (size_t i = 0; i < list.n; i++) {
-		list.groups[i]->queued++;
-		list.groups[i]->queued_bytes += io->bytes;
-	}
-	if (r < 0 || !list.n)
+	if (!counts.n)
 		return r;
+	for (size_t i = 0; i < counts.n; i++) {
+		counts.all[i]->queued++;
+		counts.all[i]->queued_bytes += io->bytes;
+	}
 	series_queued(&device->series, io->times.queued_ns);
-	r = q2q(stats, list.groups[0], io->times.queued_ns, device);
+	r = q2q(stats, counts.own, io->times.queued_ns, device);
 	if (r == 0)
 		r = q2q(stats, &device->all, io->times.queued_ns, device);
 	if (r == 0 && has_place(io))
@@ -97,23 +97,23 @@ static int issued(void *context, const struct track_io *request, bool again)
 
 static int merged(void *context, const struct track_io *piece)
 {
-	struct group_list list;
-	int r = find_groups(context, piece, &list);
+	struct counts counts;
+	int r = find_counts(context, piece, &counts);
 
-	for (size_t i = 0; i < list.n; i++) {
-		list.groups[i]->merges[piece->merge]++;
-		list.groups[i]->merged_bytes += piece->merge == TRACK_REQUEST ? 0 : piece->bytes;
+	for (size_t i = 0; i < counts.n; i++) {
+		counts.all[i]->merges[piece->merge]++;
+		counts.all[i]->merged_bytes += piece->merge == TRACK_REQUEST ? 0 : piece->bytes;
 	}
 	return r;
 }
 
 static int split(void *context, const struct track_io *io)
 {
-	struct group_list list;
-	int r = find_groups(context, io, &list);
+	struct counts counts;
+	int r = find_counts(context, io, &counts);
 
-	for (size_t i = 0; i < list.n; i++)
-		list.groups[i]->splits++;
+	for (size_t i = 0; i < counts.n; i++)
+		counts.all[i]->splits++;
 	return r;
 }
 
@@ -152,48 +152,29 @@ static int add_stages(struct stats_group *group, const struct track_times *t, ui
 	return r < 0 ? r : group_sample(group, STAGE_FIRST_D2C, t->first_issued_ns, data_ns);
 }
 
-/* One latency in all of them, if both moments were seen. */
-static int add_to_all(const struct group_list *list, enum stats_stage stage, uint64_t from_ns,
-		      uint64_t to_ns)
-{
-	struct histogram_point point;
-	int r = 0;
-
-	if (!from_ns || !to_ns || to_ns < from_ns)
-		return 0;
-	point = histogram_point(to_ns - from_ns);
-	for (size_t i = 0; i < list->n && r == 0; i++)
-		r = group_add_point(list->groups[i], stage, &point);
-	return r;
-}
-
-/* @which: see stats_group.log2_us */
-static void add_log2(const struct group_list *list, int which, uint64_t ns)
-{
-	unsigned row = stats_log2_row(ns);
-
-	for (size_t i = 0; i < list->n; i++)
-		list->groups[i]->log2_us[which][row]++;
-}
-
 static int piece(void *context, struct track_io *piece)
 {
 	struct stats *stats = context;
 	const struct track_times *t = &piece->times;
 	/* The device's part ends with the data; a flush behind it is the block layer's. */
 	uint64_t data_ns = t->data_completed_ns ? t->data_completed_ns : t->completed_ns;
-	struct group_list list;
-	int r = is_measured(stats, piece) ? mark_groups(stats, piece, &list) : (list.n = 0, 0);
+	struct counts counts;
+	int r;
 
-	if (r < 0 || !list.n)
+	if (!is_measured(stats, piece))
+		return 0;
+	r = mark_counts(stats, piece, &counts);
+	if (!counts.n)
 		return r;
-	r = add_to_all(&list, STAGE_Q2D, t->queued_ns, t->issued_ns);
+	for (size_t i = 0; i < counts.n && r == 0; i++) {
+		r = group_sample(counts.all[i], STAGE_Q2D, t->queued_ns, t->issued_ns);
+		if (r == 0)
+			r = group_sample(counts.all[i], STAGE_D2C, t->issued_ns, data_ns);
+		if (t->issued_ns)
+			counts.all[i]->log2_us[1][stats_log2_row(data_ns - t->issued_ns)]++;
+	}
 	if (r == 0)
-		r = add_to_all(&list, STAGE_D2C, t->issued_ns, data_ns);
-	if (t->issued_ns)
-		add_log2(&list, 1, data_ns - t->issued_ns);
-	if (r == 0)
-		r = add_stages(list.groups[0], t, data_ns);
+		r = add_stages(counts.own, t, data_ns);
 	if (r == 0 && t->issued_ns && piece->operation != OPERATION_PASSTHROUGH)
 		series_latency(&device_of(stats, piece->tag, piece->device)->series, 1, data_ns,
 			       data_ns - t->issued_ns);
@@ -330,16 +311,20 @@ static void count_io(struct stats_group *group, const struct track_io *io)
 		group->last_ns = io->times.completed_ns;
 }
 
-static int measure_io(struct stats *stats, const struct track_io *io, struct group_list *list)
+static int measure_io(struct stats *stats, const struct track_io *io, const struct counts *counts)
 {
 	const struct track_times *t = &io->times;
 	uint64_t begin_ns = begin_of(io);
-	int r = add_to_all(list, STAGE_Q2C, t->queued_ns, t->completed_ns);
+	int r = 0;
 
-	if (t->queued_ns)
-		add_log2(list, 0, t->completed_ns - t->queued_ns);
-	for (size_t i = 0; i < list->n && t->queued_ns && io->pieces; i++)
-		add_share(list->groups[i], t);
+	for (size_t i = 0; i < counts->n && r == 0 && t->queued_ns; i++) {
+		struct stats_group *group = counts->all[i];
+
+		r = group_sample(group, STAGE_Q2C, t->queued_ns, t->completed_ns);
+		group->log2_us[0][stats_log2_row(t->completed_ns - t->queued_ns)]++;
+		if (io->pieces)
+			add_share(group, t);
+	}
 	if (r < 0 || io->operation == OPERATION_PASSTHROUGH)
 		return r;
 	if (t->queued_ns)
@@ -354,13 +339,13 @@ static int io(void *context, const struct track_io *io)
 {
 	struct stats *stats = context;
 	struct stats_device *device = device_of(stats, io->tag, io->device);
-	struct group_list list;
-	int r = find_groups(stats, io, &list);
+	struct counts counts;
+	int r = find_counts(stats, io, &counts);
 
-	if (r < 0 || !list.n)
+	if (!counts.n)
 		return r;
-	for (size_t i = 0; i < list.n; i++)
-		count_io(list.groups[i], io);
+	for (size_t i = 0; i < counts.n; i++)
+		count_io(counts.all[i], io);
 	device->bio_based |= io->bio_based;
 	if (io->error && stats->result.failed.n < stats->result.failed.room) {
 		const struct stats_io item = told(stats, io, io->times.completed_ns);
@@ -369,22 +354,22 @@ static int io(void *context, const struct track_io *io)
 	}
 	if (io->operation != OPERATION_PASSTHROUGH)
 		series_io(&device->series, io);
-	return is_measured(stats, io) ? measure_io(stats, io, &list) : 0;
+	return is_measured(stats, io) ? measure_io(stats, io, &counts) : 0;
 }
 
 static int ended(void *context, const struct track_io *io, enum track_end end)
 {
 	struct stats *stats = context;
-	struct group_list list;
-	int r = find_groups(stats, io, &list);
+	struct counts counts;
+	int r = find_counts(stats, io, &counts);
 
-	for (size_t i = 0; i < list.n; i++) {
-		list.groups[i]->ended[end]++;
-		list.groups[i]->ended_bytes[end] += io->bytes - io->done_bytes;
-		list.groups[i]->partial += io->done_bytes != 0;
-		list.groups[i]->no_queue += !io->times.queued_ns;
+	for (size_t i = 0; i < counts.n; i++) {
+		counts.all[i]->ended[end]++;
+		counts.all[i]->ended_bytes[end] += io->bytes - io->done_bytes;
+		counts.all[i]->partial += io->done_bytes != 0;
+		counts.all[i]->no_queue += !io->times.queued_ns;
 	}
-	if (list.n && end != TRACK_END_LOSS) {
+	if (counts.n && end != TRACK_END_LOSS) {
 		struct stats_io item = told(stats, io, stats->now_ns);
 
 		item.end = end;

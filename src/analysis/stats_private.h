@@ -31,28 +31,44 @@ struct group {
 struct group_set {
 	struct group *groups;
 	struct stats_groups *view;
+	bool is_long; /* up to STATS_GROUPS_HELD while reading */
 };
 
-/* What an I/O's groups are found by. */
+/* Which I/Os count in the same groups, but for that of their CPU. */
 struct kind_key {
 	const char *comm; /* of names: one that is spelt alike elsewhere is another */
 	uint64_t cgroup_id;
-	uint32_t tag;
-	uint32_t pid, cpu;
+	uint32_t tag, device;
+	uint32_t pid;
 	uint8_t operation;
 	uint8_t size_class;
 	bool known; /* its owner is */
-	bool is_set;
+	uint8_t reserved;
 };
 
-/* Most I/Os are of a kind that was there a moment ago. */
+/*
+ * I/Os count in their kind, once, and what they add up to goes into the kind's groups at the end,
+ * or when it makes room for another kind.
+ */
 struct kind {
 	struct kind_key key;
-	uint64_t mark; /* see track_io: the places of its groups */
+	uint64_t uses; /* of this place, 0 = none yet: tells whose mark (see track_io) is of it */
+	struct stats_group figures;
+	struct stats_group *groups[4]; /* the device's operation comes first */
+	size_t n_groups;
+};
+
+/* Where a CPU's group is. */
+struct cpu_place {
+	uint32_t tag, cpu;
+	uint32_t place; /* in the result's list, plus one; 0 = not set */
 };
 
 enum {
-	KINDS = 1024, /* that are remembered; a power of two */
+	CPU_PLACES = 256,
+	KIND_WAYS = 4, /* places for a key */
+	KIND_SETS = 256,
+	KINDS = KIND_WAYS * KIND_SETS,
 };
 
 struct plug_key {
@@ -65,9 +81,11 @@ struct plug {
 	UT_hash_handle hh;
 };
 
-/* All that one I/O counts in. */
-struct group_list {
-	struct stats_group *groups[5]; /* the device's operation comes first */
+/* What an I/O counts in. */
+struct counts {
+	struct stats_group *own; /* its device's and operation's: what others don't have */
+	/* What all its groups have: in its kind, and in its CPU's group. None: filtered out. */
+	struct stats_group *all[2];
 	size_t n;
 };
 
@@ -80,6 +98,8 @@ struct stats {
 	struct stats_device *last_device; /* NULL = none so far */
 	struct group_set sizes, processes, cgroups, cpus;
 	struct kind *kinds;
+	uint8_t next_kind[KIND_SETS]; /* which place of a set makes room */
+	struct cpu_place cpu_places[CPU_PLACES];
 	struct plug *plugs;
 	struct stats_ios parts; /* the slowest of those that are told as another device's */
 	uint64_t now_ns;
@@ -98,17 +118,26 @@ void group_set_deinit(struct group_set *set);
 int group_set_finish(struct group_set *set);
 /** Those of its device and operation; NULL: no memory. */
 struct stats_group *operation_group(struct stats *stats, const struct track_io *io);
-/** Marks an I/O with its groups. -ENOMEM. */
-int groups_mark(struct stats *stats, struct track_io *io);
-/** The figures that an I/O counts in: fast, if it is marked. -ENOMEM. */
-int groups_of(struct stats *stats, const struct track_io *io, struct group_list *ret);
+/** The groups of a kind, with its device's and operation's; owner: of its I/Os. -ENOMEM. */
+int groups_find(struct stats *stats, struct kind *kind, enum owner_kind owner);
+/** The place of the CPU's group in the result's list. -ENOMEM. */
+int cpu_place(struct stats *stats, uint32_t tag, uint32_t cpu, size_t *ret);
 int group_sample(struct stats_group *group, enum stats_stage stage, uint64_t from_ns,
 		 uint64_t to_ns);
-int group_add_point(struct stats_group *group, enum stats_stage stage,
-		    const struct histogram_point *point);
 /** The owner of an I/O and the owner's name; NULL = unknown. */
 enum owner_kind owner_of(const struct stats *stats, const struct track_io *io,
 			 const char **ret_comm);
+
+/* stats_kind.c */
+
+int kinds_create(struct stats *stats);
+void kinds_destroy(struct stats *stats);
+/** Marks an I/O with its kind, so that it is found faster the next time. -ENOMEM. */
+int kind_mark(struct stats *stats, struct track_io *io);
+/** -ENOMEM. */
+int counts_of(struct stats *stats, const struct track_io *io, struct counts *ret);
+/** What has been counted goes into the groups. -ENOMEM. */
+int kinds_finish(struct stats *stats);
 
 /* stats_device.c */
 

@@ -45,6 +45,9 @@ int histogram_merge(struct histogram *histogram, const struct histogram *from)
 {
 	if (!from->n)
 		return 0;
+	/* Many have one value only. */
+	if (from->n == 1)
+		return histogram_add(histogram, from->min);
 	for (unsigned octave = 0; octave < HISTOGRAM_OCTAVES; octave++) {
 		uint64_t *buckets;
 
