@@ -24,7 +24,8 @@ static void append(struct stages_text *stages, const char *text)
 	size_t n = strlen(stages->text);
 
 	if (*text)
-		snprintf(stages->text + n, sizeof(stages->text) - n, "%s%s", n ? ", " : "", text);
+		snprintf(stages->text + n, sizeof(stages->text) - n, "%s%.100s", n ? ", " : "",
+			 text);
 }
 
 static void add_until_issue(struct stages_text *stages, const struct track_times *t)
