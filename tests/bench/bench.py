@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures blkbox beside blkparse and btt on recordings that are made long by repeating a short one.
 
-bench.py BLKBOX MULTIPLY [--events N] [--runs N] [--stall-reference SCRIPT] [--json] [PART...]
+bench.py BLKBOX TOOLS [--events N] [--runs N] [--stall-reference SCRIPT] [--json] [PART...]
 
 Runs of ours and theirs take turns; what is told is the median of the wall time. Absolute figures are the machine's
 of this moment: compare ratios. Of what is read, all is in the page cache before.
@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import recording
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SHORT = os.path.join(HERE, "../data/linux-6.1/nullb-randrw/nullb0")
@@ -136,6 +138,24 @@ def part_stall(directory, _):
         row("the same numbers within one tick", told["same"], None, "", "yes", None, told["same"])
 
 
+def part_wakeups(directory, _):
+    """Those of all threads and processes of a recorder, with a device that does nothing."""
+    rate = recording.wakeups(blkbox, directory, 2 * arguments.seconds)
+    row("wake-ups of a recorder (ftrace) with an idle device", round(rate, 1), None, "1/s", "under 5", None, rate < 5)
+
+
+def part_ftrace(directory, _):
+    """Random reads of a loop device over memory: untraced, recorded, and beside a loop that reads and forgets."""
+    iops, dropped = recording.speed(blkbox, floor, directory, arguments.seconds, arguments.runs)
+    thousand = {name: round(value / 1000, 1) for name, value in iops.items()}
+    ratio = iops["ours"] / iops["floor"]
+    row("record by ftrace, beside a bare loop that reads", thousand["ours"], thousand["floor"], "k IOPS", "0.95 x",
+        ratio, ratio >= 0.95, note=f"untraced {thousand['none']}; {dropped} dropped")
+    dropped, reached = recording.dropped_at(blkbox, directory, arguments.seconds, 100000)
+    row(f"record by ftrace at {reached / 1000:.0f} k IOPS (of 100 k asked for): dropped", dropped, None, "events", "0",
+        None, dropped == 0)
+
+
 PARTS = {name[5:]: part for name, part in globals().items() if name.startswith("part_")}
 
 
@@ -152,9 +172,10 @@ def print_table():
 
 parser = argparse.ArgumentParser(prog="scripts/bench")
 parser.add_argument("blkbox")
-parser.add_argument("multiply")
+parser.add_argument("tools", help="directory of multiply and floor")
 parser.add_argument("--events", type=int, default=20000000, help="about so many (default: 20000000)")
 parser.add_argument("--runs", type=int, default=3, help="of which the median is told (default: 3)")
+parser.add_argument("--seconds", type=int, default=5, help="of each run that records (default: 5)")
 parser.add_argument("--stall-reference", metavar="SCRIPT", default=os.environ.get("STALL_REFERENCE"),
                     help="the script that part stall compares with (default: $STALL_REFERENCE)")
 parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
@@ -165,15 +186,19 @@ if unknown := set(arguments.parts) - set(PARTS):
     parser.error(f"there is no part {unknown.pop()}; there are {', '.join(PARTS)}")
 if arguments.events < 1803 or arguments.runs < 1:
     parser.error("--events must be at least 1803, --runs at least 1")
-blkbox, multiplier = os.path.abspath(arguments.blkbox), os.path.abspath(arguments.multiply)
+blkbox = os.path.abspath(arguments.blkbox)
+multiplier, floor = (os.path.abspath(os.path.join(arguments.tools, name)) for name in ("multiply", "floor"))
 with tempfile.TemporaryDirectory(prefix="blkbox-bench-") as place:
     made = 0
-    # The sampler needs none of them.
-    for output in ("set", "log.blkbox", "raw:raw.blkbox") if set(arguments.parts or PARTS) - {"stall"} else ():
+    # What is recorded or sampled here needs none of them.
+    for output in ("set", "log.blkbox", "raw:raw.blkbox") if set(arguments.parts or PARTS) - {"stall", "wakeups", "ftrace"} else ():
         kind, _, name = output.rpartition(":")
         made = multiply(arguments.events // 1803, 1, (kind + ":" if kind else "") + os.path.join(place, name))
     for part in arguments.parts or PARTS:
-        PARTS[part](place, made)
+        try:
+            PARTS[part](place, made)
+        except recording.Missing as why:
+            row(part, "-", None, "", "", note=f"not here: {why}")
 machine = {"cpus": os.cpu_count(), "kernel": platform.release(), "events": made, "runs": arguments.runs}
 if arguments.json:
     print(json.dumps({"machine": machine, "rows": rows}, indent=1))
