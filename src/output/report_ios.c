@@ -49,20 +49,18 @@ static void add_until_issue(struct stages_text *stages, const struct track_times
 }
 
 /* In the order in which they happened; together they are the whole. */
-static struct stages_text stages_text(const struct track_times *t, bool is_bio)
+static void add_stages(struct stages_text *stages, const struct track_times *t, bool is_bio)
 {
 	uint64_t data_ns = t->data_completed_ns ? t->data_completed_ns : t->completed_ns;
-	struct stages_text stages = {""};
 
 	if (!t->issued_ns) {
-		add(&stages, is_bio ? "Q2C" : "not issued", t->queued_ns, t->completed_ns);
-		return stages;
+		add(stages, is_bio ? "Q2C" : "not issued", t->queued_ns, t->completed_ns);
+		return;
 	}
-	add_until_issue(&stages, t);
-	add(&stages, "D2C", t->issued_ns, data_ns);
+	add_until_issue(stages, t);
+	add(stages, "D2C", t->issued_ns, data_ns);
 	if (data_ns != t->completed_ns)
-		add(&stages, "flush", data_ns, t->completed_ns);
-	return stages;
+		add(stages, "flush", data_ns, t->completed_ns);
 }
 
 static const struct stats_device *device_of(const struct report *report, const struct track_io *io)
@@ -106,13 +104,14 @@ static struct stages_text open_text(const struct report *report, const struct st
 static struct stages_text told_text(const struct stats_io *told)
 {
 	const struct track_times *above = &told->io.times, *below = &told->below.times;
-	struct stages_text stages = {""}, parts;
+	struct stages_text stages = {""};
 
-	if (!told->has_below || above->issued_ns || !below->queued_ns)
-		return stages_text(above, told->io.bio_based || !told->io.bytes);
+	if (!told->has_below || above->issued_ns || !below->queued_ns) {
+		add_stages(&stages, above, told->io.bio_based || !told->io.bytes);
+		return stages;
+	}
 	add(&stages, "Q2A", above->queued_ns, below->queued_ns);
-	parts = stages_text(below, told->below.bio_based || !told->below.bytes);
-	append(&stages, parts.text);
+	add_stages(&stages, below, told->below.bio_based || !told->below.bytes);
 	add(&stages, "back", below->completed_ns, above->completed_ns);
 	return stages;
 }
