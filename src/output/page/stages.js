@@ -154,7 +154,7 @@ function beginOf(item) {
 
 /* What it was, where and whose. */
 const ioColumns = [
-	{ name: 'At', value: beginOf, show: (value, item) => atButton(item, value) },
+	{ name: 'At', value: beginOf, isMoment: true, show: (value, item) => atButton(item, value) },
 	{ name: 'Device', value: item => showName(item.device), isText: true },
 	{ name: 'Operation', value: item => item.operation, isText: true,
 		show: (value, item) => value + ' (' + item.rwbs + ')' },

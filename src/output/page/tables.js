@@ -11,12 +11,15 @@ function compareValues(a, b, sign) {
 
 /*
  * @columns: name, value(item): what is sorted by, show(value, item): text or a node, isText, title,
- * hasBar, isWide: left out where there is little room. Sorted by column @first to start with; without one, as it comes and for good.
+ * isMoment, hasBar, isWide: left out where there is little room. Sorted by column @first to start with;
+ * without one, as it comes and for good.
  */
 function makeTable(table, caption, columns, items, first, limit) {
 	const classOf = column => (column.isText ? 'text' : 'number') + (column.isWide ? ' wide' : '') +
 		(column.isTimeline ? ' stages-column' : '');
-	const state = { column: first, down: true, all: false };
+	/* Names from A on, moments from the first one on, all else from the most on. */
+	const isDown = column => !(column && (column.isText || column.isMoment));
+	const state = { column: first, down: isDown(columns[first]), all: false };
 	const body = element('tbody');
 	const heads = columns.map((column, i) => {
 		const label = first === undefined ? column.name :
@@ -24,7 +27,7 @@ function makeTable(table, caption, columns, items, first, limit) {
 		const head = element('th', { scope: 'col', class: classOf(column) }, label);
 		if (first !== undefined)
 			label.addEventListener('click', () => {
-				state.down = state.column === i ? !state.down : !column.isText;
+				state.down = state.column === i ? !state.down : isDown(column);
 				state.column = i;
 				fill();
 			});
