@@ -286,8 +286,9 @@ int report_unfinished(const struct report *report, size_t n, bool all, FILE *out
 		fprintf(out, "\nNot completed: %zu of %" PRIu64 "%s, those open longest first\n",
 			n_rows, count_of(report, false), on_each_device(report));
 	else
-		fputs("\nNot completed, and open for longer than any I/O took: they hang, or the "
-		      "recording lacks\ntheir completions (--failed N: all of them)\n",
+		fputs("\nNot completed, open longer than any I/O took: hung, or completions were "
+		      "not recorded"
+		      " (--failed N: all)\n",
 		      out);
 	return table_print(table, out);
 }

@@ -82,6 +82,14 @@ struct figure report_error(int error)
 	return figure;
 }
 
+struct figure figure_some(uint64_t n, const char *what)
+{
+	struct figure figure;
+
+	snprintf(figure.text, sizeof(figure.text), "%" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
+	return figure;
+}
+
 /* Three digits that tell something. */
 static struct figure scaled(double value, const char *unit)
 {
@@ -171,6 +179,11 @@ int report_sum(const struct report *report, enum operation operation, struct sta
 	return r;
 }
 
+uint64_t report_overdue(const struct stats_device *device)
+{
+	return device->all.ended[TRACK_END_REUSED] + device->all.ended[TRACK_END_AGED];
+}
+
 uint64_t report_untold(const struct report *report)
 {
 	const struct stats_result *result = report->result;
@@ -180,9 +193,7 @@ uint64_t report_untold(const struct report *report)
 		const struct stats_device *device = &result->devices[i];
 
 		if (!device->dropped && !device->gap_events)
-			n += device->all.ended[TRACK_END_REUSED] +
-			     device->all.ended[TRACK_END_AGED] +
-			     device->all.strays[TRACK_STRAY_OTHER];
+			n += report_overdue(device) + device->all.strays[TRACK_STRAY_OTHER];
 	}
 	return n;
 }

@@ -12,6 +12,8 @@
 
 /** The span of the figures. */
 double report_seconds(const struct report *report);
+/** I/Os that did not complete and counted as in flight until they were given up, losses apart. */
+uint64_t report_overdue(const struct stats_device *device);
 /** Completions that are missing though nobody told of a loss. */
 uint64_t report_untold(const struct report *report);
 /** From the start of the recording; 0 for what is before it. */
@@ -35,6 +37,8 @@ uint64_t report_data_bytes(const struct stats_group *group);
 struct figure {
 	char text[32];
 };
+/** "1 event", "2 events". */
+struct figure figure_some(uint64_t n, const char *what);
 struct figure figure_ns(uint64_t ns);
 /** "EIO"; a number that has no name as such. */
 struct figure report_error(int error);

@@ -385,11 +385,10 @@ static int print_depth(const struct report *report, FILE *out)
 	for (size_t i = 0; i < result->n_devices; i++) {
 		const struct stats_plugs *p = &result->devices[i].plugs;
 
-		fprintf(out,
-			"%s: %" PRIu64 " plugs, held for %s each; %" PRIu64 " unplugs, %" PRIu64
-			" by the scheduler (UT)\n",
-			result->devices[i].name, p->plugs, figure_latency(&p->plugged_ns, -1).text,
-			p->unplugs, p->timer_unplugs);
+		fprintf(out, "%s: %s, held for %s each; %s, %" PRIu64 " by the scheduler (UT)\n",
+			result->devices[i].name, figure_some(p->plugs, "plug").text,
+			figure_latency(&p->plugged_ns, -1).text,
+			figure_some(p->unplugs, "unplug").text, p->timer_unplugs);
 	}
 	return r;
 }

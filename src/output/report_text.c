@@ -29,25 +29,34 @@ static void print_name(const char *name, FILE *out)
 static void print_loss(const struct report *report, const struct stats_device *device, FILE *out)
 {
 	const struct stats_group *all = &device->all;
+	uint64_t overdue = report_overdue(device);
 
 	fputs("  ", out);
 	print_name(device->name, out);
 	if (device->dropped)
-		fprintf(out, ": %" PRIu64 " events dropped in %" PRIu64 " windows, %s in all",
-			device->dropped, device->loss_windows, figure_ns(device->lost_ns).text);
-	/* v2 counts dropped events, too; with v1 these are missing in the file. */
+		fprintf(out, ": %s dropped in %s, %s in all",
+			figure_some(device->dropped, "event").text,
+			figure_some(device->loss_windows, "window").text,
+			figure_ns(device->lost_ns).text);
+	/* v2 counts dropped events, too; so does v1 since Linux 6.19, and nobody knows. */
 	if (device->gap_events > (device->protocol == 2 ? device->dropped : 0))
-		fprintf(out,
-			"%s %" PRIu64 " events missing in %" PRIu64 " gaps of sequence numbers",
-			device->dropped ? ";" : ":", device->gap_events, device->gaps);
-	fprintf(out, ";\n    %" PRIu64 " I/Os are cut off by that, %" PRIu64 " more touched: %s\n",
-		all->ended[TRACK_END_LOSS], all->touched,
+		fprintf(out, "%s %s missing in %s of sequence numbers%s",
+			device->dropped ? ";" : ":", figure_some(device->gap_events, "event").text,
+			figure_some(device->gaps, "gap").text,
+			device->dropped && device->protocol != 2
+				? " (since Linux 6.19, the dropped ones are among them)"
+				: "");
+	fprintf(out, ";\n    %s cut off by that, %" PRIu64 " more touched: %s\n",
+		figure_some(all->ended[TRACK_END_LOSS], "I/O").text, all->touched,
 		report->result->with_losses
 			? "they are in the latencies, which may be wrong (--with-losses)"
 			: "they are in no latency below");
+	if (overdue)
+		fprintf(out, "    %s missing elsewhere: depth and BUSY are too high\n",
+			figure_some(overdue, "completion").text);
 }
 
-static void print_losses(const struct report *report, FILE *out)
+static bool print_lost_events(const struct report *report, FILE *out)
 {
 	const struct stats_result *result = report->result;
 	bool any = false;
@@ -62,16 +71,25 @@ static void print_losses(const struct report *report, FILE *out)
 		any = true;
 		print_loss(report, device, out);
 	}
-	if (!any && !result->events)
+	return any;
+}
+
+static void print_losses(const struct report *report, FILE *out)
+{
+	uint64_t untold = report_untold(report);
+	bool any = print_lost_events(report, out);
+
+	if (!any && !report->result->events)
 		fputs("No event was recorded.\n", out);
-	else if (!any && report_untold(report))
+	else if (untold)
 		fprintf(out,
-			"No loss is told, but %" PRIu64
-			" completions are missing: events were lost untold (blktrace does\n"
-			"that), or writes overlapped. The latencies may be wrong, and depth and "
+			"No loss is told%s, but %s %s missing: events were lost untold\n"
+			"(blktrace does that), or writes overlapped. The latencies may be wrong, "
+			"and depth and "
 			"BUSY too high:\n"
 			"an I/O without a completion counts as in flight.\n",
-			report_untold(report));
+			any ? " of the other devices" : "", figure_some(untold, "completion").text,
+			untold == 1 ? "is" : "are");
 	else if (!any)
 		fputs(report->whole ? "No event was lost.\n"
 				    : "No event was dropped, but the recording is cut off or "
@@ -93,7 +111,7 @@ void report_print_head(const struct report *report, FILE *out)
 	if (info->has_real)
 		fprintf(out, ", recorded at %s",
 			iso_time_format(info->start_ns + (uint64_t)info->real_offset_ns, 3).text);
-	fprintf(out, ", %" PRIu64 " event%s\n", result->events, result->events == 1 ? "" : "s");
+	fprintf(out, ", %s\n", figure_some(result->events, "event").text);
 	print_losses(report, out);
 }
 
@@ -139,10 +157,8 @@ static void print_remarks(const struct report *report, FILE *out)
 		}
 		if (device->impossible) {
 			print_name(device->name, out);
-			fprintf(out,
-				": %" PRIu64 " events are left out: no device has the sector that "
-				"they name (damaged?)\n",
-				device->impossible);
+			fprintf(out, ": %s left out, with a sector that no device has (damaged?)\n",
+				figure_some(device->impossible, "event").text);
 		}
 		if (!device->has_completion) {
 			print_name(device->name, out);
@@ -319,8 +335,8 @@ static void print_unmatched(const struct report *report, FILE *out)
 	}
 	fprintf(out, "Not in the latencies:");
 	fprintf(out, " %" PRIu64 " in flight at the end", flight);
-	fprintf(out, ", %" PRIu64 " completions of I/Os whose begin was not recorded",
-		strays[TRACK_STRAY_EARLY]);
+	fprintf(out, ", %s of I/Os whose begin was not recorded",
+		figure_some(strays[TRACK_STRAY_EARLY], "completion").text);
 	if (errors)
 		fprintf(out, ", %" PRIu64 " failed", errors);
 	if (no_queue)
@@ -328,10 +344,11 @@ static void print_unmatched(const struct report *report, FILE *out)
 	if (lost)
 		fprintf(out, ", %" PRIu64 " whose completion is missing", lost);
 	if (strays[TRACK_STRAY_LOSS])
-		fprintf(out, ", %" PRIu64 " completions behind losses", strays[TRACK_STRAY_LOSS]);
+		fprintf(out, ", %s behind losses",
+			figure_some(strays[TRACK_STRAY_LOSS], "completion").text);
 	if (strays[TRACK_STRAY_OTHER])
-		fprintf(out, ", %" PRIu64 " completions whose issue is missing",
-			strays[TRACK_STRAY_OTHER]);
+		fprintf(out, ", %s whose issue is missing",
+			figure_some(strays[TRACK_STRAY_OTHER], "completion").text);
 	if (inverted)
 		fprintf(out, ", %" PRIu64 " whose times are not in order", inverted);
 	fputs(".\n", out);

@@ -36,6 +36,10 @@ function showCount(n) {
 	return isKnown(n) ? group(String(Math.round(n))) : '–';
 }
 
+function showSome(n, what) {
+	return showCount(n) + ' ' + what + (n === 1 ? '' : 's');
+}
+
 function showRate(n) {
 	return isKnown(n) ? group(n.toFixed(n < 99.95 && n !== 0 ? 2 : 0)) : '–';
 }

@@ -56,8 +56,7 @@ function mapKey(extent, colours) {
 	}
 	const middle = Math.round(Math.sqrt(extent.most));
 	return element('span', { class: 'scale', title: 'I/Os in a cell; the scale is logarithmic' }, extent.most > 1 ? '1' : '', bar,
-		extent.most > 8 ? showCount(extent.most) + ' I/Os (middle: ' + showCount(middle) + ')' :
-		extent.most > 1 ? showCount(extent.most) + ' I/Os' : '1 I/O');
+		showSome(extent.most, 'I/O') + (extent.most > 8 ? ' (middle: ' + showCount(middle) + ')' : ''));
 }
 
 /* Where a latency is among the rows, with fractions. */
@@ -97,7 +96,7 @@ function heatChart(stage, title, range) {
 		return null;
 	return {
 		id: stage, title, height: 200, isMap: true,
-		summary: 'Map of time by latency, ' + showCount(extent.total) + ' I/Os.',
+		summary: 'Map of time by latency, ' + showSome(extent.total, 'I/O') + '.',
 		series: [{
 			label: 'mean', colour: 'mean', show: bucket => showNs(means[bucket]),
 			column: means.map(ns => Number.isNaN(ns) ? null : heatPlace(rows, ns)),
@@ -188,7 +187,7 @@ function offsetChart(kind, range) {
 		return null;
 	return {
 		id: kind + '-offsets', title: kind === 'read' ? 'Where was read' : 'Where was written', height: 170,
-		summary: 'Map of time by place on the device, ' + showCount(extent.total) + ' I/Os.',
+		summary: 'Map of time by place on the device, ' + showSome(extent.total, 'I/O') + '.',
 		isMap: true, series: [],
 		keys: [mapKey(extent, colours), ...troubleKeys(kind)],
 		y: { range, ticks: (from, to, pixels) => offsetTicks(range[0], range[1], rowBytes, pixels) },

@@ -110,7 +110,7 @@ function offerDevices() {
 		return;
 	const choice = element('select', { id: 'device', 'aria-label': 'Device of the figures and charts below' });
 	report.devices.forEach((device, i) => choice.append(element('option', { value: i },
-		device.name + ' (' + showCount(device.all.ios) + ' I/Os)')));
+		device.name + ' (' + showSome(device.all.ios, 'I/O') + ')')));
 	choice.addEventListener('change', () => chooseDevice(Number(choice.value)));
 	byId('devices').append(element('label', {}, 'Device ', choice));
 	choice.value = busiest();

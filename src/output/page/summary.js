@@ -15,19 +15,21 @@ function notice(kind, ...text) {
 
 /* Returns what was lost of a device, or nothing. */
 function lossSentence(device) {
-	const parts = [], ended = device.all.unmatched;
+	const parts = [], ended = device.all.unmatched, overdue = ended.ios.reused + ended.ios.aged;
 	if (device.dropped)
-		parts.push(showCount(device.dropped) + ' events dropped in ' + showCount(device.loss_windows) +
-			(device.loss_windows === 1 ? ' window, ' : ' windows, ') + showNs(device.loss_ns) + ' in all');
-	/* Protocol 2 counts dropped events, too; with 1 these are missing in the file. */
+		parts.push(showSome(device.dropped, 'event') + ' dropped in ' + showSome(device.loss_windows, 'window') +
+			', ' + showNs(device.loss_ns) + ' in all');
+	/* Protocol 2 counts dropped events, too; so does 1 since Linux 6.19, and nobody knows. */
 	if (device.sequence_missing > (device.protocol === 2 ? device.dropped : 0))
-		parts.push(showCount(device.sequence_missing) + ' events missing in ' +
-			showCount(device.sequence_gaps) + ' gaps of sequence numbers');
+		parts.push(showSome(device.sequence_missing, 'event') + ' missing in ' +
+			showSome(device.sequence_gaps, 'gap') + ' of sequence numbers' +
+			(device.dropped && device.protocol !== 2 ? ' (since Linux 6.19, the dropped ones are among them)' : ''));
 	if (!parts.length)
 		return null;
-	return parts.join('; ') + '. ' + showCount(ended.ios.loss) + ' I/Os are cut off by that, ' +
+	return parts.join('; ') + '. ' + showSome(ended.ios.loss, 'I/O') + ' cut off by that, ' +
 		showCount(ended.touched_by_loss) + ' more touched: ' + (report.with_losses ?
-		'they are in the latencies, which may be wrong (--with-losses).' : 'they are in no latency here.');
+		'they are in the latencies, which may be wrong (--with-losses).' : 'they are in no latency here.') +
+		(overdue ? ' ' + showSome(overdue, 'completion') + ' missing elsewhere: depth and busy share are too high.' : '');
 }
 
 function showLosses() {
@@ -40,15 +42,16 @@ function showLosses() {
 			Math.max(device.dropped, device.sequence_missing)))) + ' in all.'), ...lines));
 	else if (lines.length)
 		notice('bad', element('div', {}, ...lines));
-	else if (!report.events)
+	if (!report.events)
 		return;
-	else if (report.untold_losses)
-		notice('bad', 'No loss is told, but ' + showCount(report.untold_losses) + ' completions are missing: ' +
+	if (report.untold_losses)
+		notice('bad', 'No loss is told' + (lines.length ? ' of the other devices' : '') + ', but ' +
+			showSome(report.untold_losses, 'completion') + (report.untold_losses === 1 ? ' is' : ' are') + ' missing: ' +
 			'events were lost untold (blktrace does that), or writes overlapped. The latencies may be wrong, and ' +
 			'depth and busy share too high: an I/O without a completion counts as in flight.');
-	else if (report.complete)
+	else if (report.complete && !lines.length)
 		notice('good', 'No event was lost.');
-	else
+	else if (!lines.length)
 		notice('bad', 'No event was dropped, but the recording is cut off or damaged.');
 }
 
@@ -66,8 +69,8 @@ function showRemarks() {
 				'they are in no Q2C and have no owner. From Linux 6.19 on, protocol 1 (blktrace) leaves out the ' +
 				'queue events of FUA writes.');
 		if (device.impossible_sectors)
-			notice('bad', name + ': ' + showCount(device.impossible_sectors) +
-				' events are left out: no device has the sector that they name (damaged?).');
+			notice('bad', name + ': ' + showSome(device.impossible_sectors, 'event') +
+				' left out, with a sector that no device has (damaged?).');
 		if (!device.has_completion)
 			notice('note', name + ': no completions were recorded, so nothing has a latency.');
 		if (!device.has_queue && device.has_issue)
@@ -86,9 +89,9 @@ function cutSentence(cut) {
 	if (cut.bucket_fold > 1)
 		parts.push(cut.bucket_fold + ' spans of time are one');
 	if (cut.devices_left_out)
-		parts.push(showCount(cut.devices_left_out) + ' devices are left out, which had the fewest events');
+		parts.push(showSome(cut.devices_left_out, 'device') + ' left out, with the fewest events');
 	if (cut.series_left_out)
-		parts.push(showCount(cut.series_left_out) + ' devices have no charts');
+		parts.push(showSome(cut.series_left_out, 'device') + ' without charts');
 	parts.push('tables have at most ' + showCount(cut.groups_max) + ' rows, the last one of all others');
 	return parts.join('; ');
 }
@@ -109,7 +112,7 @@ function showHead() {
 	if (report.start)
 		about.push('Recorded ' + report.start.replace('T', ' ').replace(/\.(\d{3})\d*/, '.$1'));
 	about.push(showNs(seconds) + (report.from_ns ? ' from ' + showMoment(report.from_ns, seconds / 1000) + ' on' : ''));
-	about.push(showCount(report.events) + (report.events === 1 ? ' event' : ' events'));
+	about.push(showSome(report.events, 'event'));
 	about.push(report.devices.length === 1 ? showName(report.devices[0].name) : report.devices.length + ' devices');
 	byId('about').textContent = about.join(' · ');
 	showLosses();
@@ -155,16 +158,16 @@ function showUnmatched() {
 	const count = pick => sum(all.map(pick));
 	const parts = [
 		[count(g => g.unmatched.ios.in_flight), 'in flight at the end'],
-		[count(g => g.unmatched.completions.before_start), 'completions of I/Os whose begin was not recorded'],
+		[count(g => g.unmatched.completions.before_start), 'completion', 'of I/Os whose begin was not recorded'],
 		[countAll(row => row.errors), 'failed'],
 		[count(g => g.unmatched.no_queue), 'not seen queued (no Q2C)'],
 		[count(g => g.unmatched.ios.reused + g.unmatched.ios.aged), 'whose completion is missing'],
-		[count(g => g.unmatched.completions.behind_loss), 'completions behind losses'],
-		[count(g => g.unmatched.completions.other), 'completions whose issue is missing'],
+		[count(g => g.unmatched.completions.behind_loss), 'completion', 'behind losses'],
+		[count(g => g.unmatched.completions.other), 'completion', 'whose issue is missing'],
 		[count(g => g.unmatched.inverted), 'whose times are not in order'],
 	].filter(([n]) => n);
 	byId('unmatched').textContent = parts.length ?
-		'Not in the latencies: ' + parts.map(([n, what]) => showCount(n) + ' ' + what).join(', ') + '.' : '';
+		'Not in the latencies: ' + parts.map(([n, what, more]) => (more ? showSome(n, what) + ' ' + more : showCount(n) + ' ' + what)).join(', ') + '.' : '';
 }
 
 function showTiles(device) {
