@@ -161,13 +161,13 @@ struct reading {
 	struct leftovers left;
 };
 
-static void take_left(void *context, const struct tracing_state *state)
+static void take_left(void *context, struct tracing_state *state)
 {
 	struct reading *reading = context;
 	const struct trace_source *source = reading->source;
 
 	if (state->pid == reading->recorder)
-		leftovers_take_ftrace(source->root, source->kernel, state->tracefs, &reading->left);
+		leftovers_take_ftrace(source->root, source->kernel, state, &reading->left);
 }
 
 /* In the guardian: what was changed is on disk, whose it was too. */

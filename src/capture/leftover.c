@@ -209,14 +209,16 @@ static void take_ftrace_cpu(const struct sysroot *root, const struct kernel_ops 
 }
 
 void leftovers_take_ftrace(const struct sysroot *root, const struct kernel_ops *kernel,
-			   const char *tracefs, struct leftovers *leftovers)
+			   struct tracing_state *state, struct leftovers *leftovers)
 {
+	const char *tracefs = state->tracefs;
 	struct ftrace_page_layout layout;
 	_cleanup_closedir_ DIR *dir = NULL;
 	char text[1024];
 
 	leftovers->entries = 0;
-	sysroot_write(root, "0", "%s/tracing_on", tracefs);
+	/* As one of ours: it is put back with the rest. */
+	tracing_state_set(root, state, "tracing_on", "0");
 	if (sysroot_read(root, text, sizeof(text), "%s/events/header_page", tracefs) < 0 ||
 	    ftrace_page_layout_parse(text, &layout) < 0 ||
 	    sysroot_opendir(root, &dir, "%s/per_cpu", tracefs) < 0)

@@ -12,6 +12,7 @@
 #include "log_format.h"
 #include "span_sink.h"
 #include "sysroot.h"
+#include "tracing_state.h"
 #include "why.h"
 
 #include <stddef.h>
@@ -53,7 +54,7 @@ void leftovers_take_relay(const struct sysroot *root, const struct kernel_ops *k
 			  struct leftovers *leftovers);
 /** The same for the machine's trace buffer, of which nobody gets more from now on. */
 void leftovers_take_ftrace(const struct sysroot *root, const struct kernel_ops *kernel,
-			   const char *tracefs, struct leftovers *leftovers);
+			   struct tracing_state *state, struct leftovers *leftovers);
 
 /**
  * Appends what is left over to the unfinished log, behind a gap of what died with the recorder's

@@ -112,12 +112,12 @@ static void take_note(void *context, uint32_t disk, const struct trace_state *st
 		state_clear(taking->search->root, disk);
 }
 
-static void take_buffer(void *context, const struct tracing_state *state)
+static void take_buffer(void *context, struct tracing_state *state)
 {
 	struct taking *taking = context;
 
 	if (state->pid == taking->pid)
-		leftovers_take_ftrace(taking->search->root, taking->search->kernel, state->tracefs,
+		leftovers_take_ftrace(taking->search->root, taking->search->kernel, state,
 				      &taking->left);
 }
 

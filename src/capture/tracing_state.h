@@ -70,7 +70,7 @@ void tracing_state_drop_device(const struct sysroot *root, struct tracing_state 
  */
 int tracing_state_restore(const struct sysroot *root, struct tracing_state *state, struct why *why);
 
-typedef void tracing_state_fn(void *context, const struct tracing_state *state);
+typedef void tracing_state_fn(void *context, struct tracing_state *state);
 
 /**
  * Puts back what a recorder that is dead left behind; @before, which may be NULL, is called before

@@ -201,7 +201,7 @@ rm -f "$log"
 status=0
 (ulimit -n 12; exec "$blkbox" record --source ftrace -o "$log" "$device" -- true) >"$dir/out" 2>&1 || status=$?
 expect "exit status with 12 descriptors" $status 1
-said "descriptors"
+said "files must be open"
 [ ! -e "$log" ] && [ ! -e "$log.part" ] || fail "a log is left"
 as_before "few descriptors"
 
