@@ -1,6 +1,7 @@
 #!/bin/bash
 # A bully that writes through the cache to a slow disk, and a victim whose small writes must get there: the report names
 # both, and tells how long the victim was blocked, also if it is one of its threads, as it measured that itself.
+# vm: long
 # vm: timeout=300
 # shellcheck source=../guest-lib.sh
 source "$(dirname "$0")/../guest-lib.sh"
