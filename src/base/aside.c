@@ -63,7 +63,7 @@ static int open_part(struct aside *aside, const char *path, enum existing existi
 	if (!own_path || (!direct && asprintf(&part, "%s.part", path) < 0))
 		return why_set(why, -ENOMEM, "no memory");
 	/* A pipe that nobody reads must not make us wait where no signal is heard: it is ENXIO. */
-	fd = direct ? output_open_direct(path, true, why) : create_part(part, existing, why);
+	fd = direct ? output_open_direct(path, why) : create_part(part, existing, why);
 	if (fd < 0)
 		return fd;
 	if (!direct)

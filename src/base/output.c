@@ -87,9 +87,10 @@ static int check_direct(int fd, const char *path, struct why *why)
 	return 0;
 }
 
-int output_open_direct(const char *path, bool no_wait, struct why *why)
+int output_open_direct(const char *path, struct why *why)
 {
-	int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | (no_wait ? O_NONBLOCK : 0) |
+	/* Waiting for a reader, with signals blocked, would be for ever. */
+	int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK |
 		    (is_descriptor_name(path) ? 0 : O_NOFOLLOW);
 	_cleanup_close_ int fd = open(path, flags);
 	int r;
@@ -101,8 +102,7 @@ int output_open_direct(const char *path, bool no_wait, struct why *why)
 	r = check_direct(fd, path, why);
 	if (r < 0)
 		return r;
-	if (no_wait)
-		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
 	return take_fd(&fd);
 }
 

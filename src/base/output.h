@@ -23,10 +23,10 @@ enum output_place {
 int output_look(const char *path, enum output_place *ret, struct why *why);
 
 /**
- * Opens what is there, an OUTPUT_DIRECT. Waits for the reader of a pipe only without @no_wait.
+ * Opens what is there, an OUTPUT_DIRECT. -ENXIO, at once, if it is a pipe that nobody reads from.
  * Returns a descriptor.
  */
-int output_open_direct(const char *path, bool no_wait, struct why *why);
+int output_open_direct(const char *path, struct why *why);
 /** Makes a new file, 0600, of the invoking user. @flags: O_RDWR, O_APPEND, ... */
 int output_create(const char *path, int flags, struct why *why);
 /** Opens a plain file to go on behind its end: ours or the invoking user's, of one name only. */

@@ -94,7 +94,7 @@ static int open_path(struct csv_file *file, struct why *why)
 	if (r < 0)
 		return r;
 	/* What is no plain file is there already, and is what was meant. */
-	fd = place == OUTPUT_DIRECT ? output_open_direct(options->path, false, why)
+	fd = place == OUTPUT_DIRECT ? output_open_direct(options->path, why)
 				    : open_plain(options, place == OUTPUT_FILE, why);
 	if (fd < 0)
 		return fd;

@@ -71,7 +71,7 @@ Test(output, a_link_to_a_device_is_neither_followed_nor_replaced)
 
 	cr_assert_eq(symlink("/dev/null", path), 0);
 	cr_expect_eq(output_look(path, &place, &why), -EINVAL);
-	cr_expect_eq(output_open_direct(path, true, &why), -ELOOP);
+	cr_expect_eq(output_open_direct(path, &why), -ELOOP);
 }
 
 /* In a sticky folder somebody has put a link where the output is to be: the target stays as it is.
@@ -119,7 +119,7 @@ Test(output, of_another_user_nothing_is_written_to)
 	cr_assert_eq(chown(path, 4321, 4321), 0);
 	close(open(path, O_RDWR | O_CLOEXEC)); /* somebody reads */
 	int reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	cr_expect_eq(output_open_direct(path, true, &why), -EPERM);
+	cr_expect_eq(output_open_direct(path, &why), -EPERM);
 	close(reader);
 }
 

@@ -220,3 +220,17 @@ Test(csv_file, what_a_failing_output_did_not_take_is_counted)
 	csv_writer_deinit(&writer);
 	row_ring_deinit(&rows);
 }
+
+Test(csv_file, a_pipe_that_nobody_reads_from, .timeout = 10)
+{
+	int fd;
+
+	cr_assert_eq(mkfifo(path, 0600), 0);
+	cr_expect_eq(csv_file_open(&file, &options, &why), -ENXIO);
+	cr_expect(strstr(why.text, "nobody reads from it"), "%s", why.text);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	cr_assert_eq(csv_file_open(&file, &options, &why), 0);
+	/* Rows are waited for as before. */
+	cr_expect_eq(fcntl(file.fd, F_GETFL) & O_NONBLOCK, 0);
+	close(fd);
+}
