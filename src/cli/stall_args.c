@@ -192,6 +192,8 @@ static void finish(struct argp_state *state, struct stall_args *args)
 		argp_error(state, "--force, --append and --max-size make no sense without --out");
 	if (file->force && file->append)
 		argp_error(state, "--force and --append: one of them");
+	if (sampler->watch.everybody && (sampler->watch.n_names || sampler->watch.n_pids))
+		argp_error(state, "--all makes no sense with --names or --pid");
 	sampler->watch.names = (const char *const *)args->names;
 	sampler->watch.pids = args->pids;
 	sampler->disks = (const char *const *)args->disks;

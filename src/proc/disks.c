@@ -31,6 +31,36 @@ void disks_deinit(struct disks *disks)
 	free(take_ptr(disks->text));
 }
 
+/* Below /sys. */
+static void put_path(char *path, size_t size, const char *directory, const char *name,
+		     const char *file)
+{
+	size_t n = strlen(directory);
+
+	snprintf(path, size, "%s%s%s", directory, name, file);
+	/* The kernel's own way to have a '/' in a file name. */
+	for (size_t i = 0; name[i] && n + i < size && path[n + i]; i++) {
+		if (path[n + i] == '/')
+			path[n + i] = '!';
+	}
+}
+
+int disks_check_names(int sys_fd, const char *const *names, size_t n, struct why *why)
+{
+	for (size_t i = 0; i < n; i++) {
+		char path[DISK_NAME_BYTES + 32];
+
+		put_path(path, sizeof(path), "class/block/", names[i], "");
+		if (strlen(names[i]) >= DISK_NAME_BYTES || names[i][0] == '.' ||
+		    faccessat(sys_fd, path, F_OK, 0) < 0)
+			return why_set(why, -ENODEV,
+				       "--disk: there is no disk %s; /proc/diskstats names those "
+				       "there are",
+				       names[i]);
+	}
+	return 0;
+}
+
 /*
  * Whole disks that something real stands behind. What dm, md, loop and zram do is done once more by
  * the disks below, or by nobody: it would count twice.
@@ -39,12 +69,7 @@ static bool is_real(const struct disks *disks, const char *name)
 {
 	char path[DISK_NAME_BYTES + 32];
 
-	snprintf(path, sizeof(path), "block/%s/device", name);
-	/* The kernel's own way to have a '/' in a file name. */
-	for (char *c = path + strlen("block/"); *c && strcmp(c, "/device") != 0; c++) {
-		if (*c == '/')
-			*c = '!';
-	}
+	put_path(path, sizeof(path), "block/", name, "/device");
 	return faccessat(disks->sys_fd, path, F_OK, 0) == 0;
 }
 

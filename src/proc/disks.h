@@ -7,6 +7,7 @@
 #define BLKBOX_PROC_DISKS_H
 
 #include "proc_file.h"
+#include "why.h"
 
 #include <stdbool.h>
 
@@ -50,6 +51,8 @@ struct disks {
 /** @names: as in /proc/diskstats. -ENOMEM */
 int disks_init(struct disks *disks, int sys_fd, const char *const *names, size_t n_names);
 void disks_deinit(struct disks *disks);
+/** -ENODEV with the sentence if one of @names is not there now. @sys_fd: stands for /sys */
+int disks_check_names(int sys_fd, const char *const *names, size_t n, struct why *why);
 /** New figures, and what they have grown by since the last time. */
 void disks_read(struct disks *disks, struct proc_files *files);
 /** Sum of a delta over all that are watched; FIGURE_UNKNOWN if there is none. */

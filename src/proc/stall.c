@@ -93,6 +93,22 @@ static void take_alert(void *context, const char *text)
 	ring_wake(&stall->alerts.sleep);
 }
 
+/* Whether the kernel lets us: by trying. */
+static int check_cpu(int cpu, struct why *why)
+{
+	cpu_set_t before, cpus;
+
+	if (cpu < 0)
+		return 0;
+	CPU_ZERO(&cpus);
+	CPU_SET((size_t)cpu, &cpus);
+	if (sched_getaffinity(0, sizeof(before), &before) < 0 ||
+	    sched_setaffinity(0, sizeof(cpus), &cpus) < 0)
+		return why_errno(why, -errno, "--cpu: cannot run on CPU %d", cpu);
+	sched_setaffinity(0, sizeof(before), &before);
+	return 0;
+}
+
 int stall_create(const struct stall_options *options, struct stall **ret, struct why *why)
 {
 	_cleanup_(cleanup_stall_destroy) struct stall *stall = NULL;
@@ -118,6 +134,11 @@ int stall_create(const struct stall_options *options, struct stall **ret, struct
 		r = row_ring_init(&stall->alerts, ALERT_BYTES);
 	if (r < 0)
 		return why_errno(why, r, "no memory for samples");
+	r = check_cpu(options->cpu, why);
+	if (r == 0)
+		r = disks_check_names(sampler.sys_fd, sampler.disks, sampler.n_disks, why);
+	if (r < 0)
+		return r;
 	r = stall_keeper_start(&stall->keeper, sampler.proc_fd, file.path, options->enable_delay,
 			       why);
 	file.header = stall_header(sampler.all_columns);

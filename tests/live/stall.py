@@ -315,6 +315,21 @@ def an_output_that_fills_up():
     subprocess.run(["umount", "small"], check=True)
 
 
+def refused():
+    """What cannot be done is told before anything is written."""
+    cpus = os.cpu_count()
+    for options, status, text in ((("--all", "--names", "x"), 2, "--all makes no sense"),
+                                  (("--pid", str(os.getpid()), "--all"), 2, "--all makes no sense"),
+                                  (("--cpu", "1023"), 1, "--cpu: cannot run on CPU 1023"),
+                                  (("--disk", "nosuch"), 1, "--disk: there is no disk nosuch"),
+                                  (("--disk", ".."), 1, "--disk: there is no disk .."),
+                                  (("--cpu", str(cpus)), 1, "--cpu: cannot run on CPU")):
+        done = subprocess.run([blkbox, "stall", "--duration", "200ms", "--out", "refused.csv", *options],
+                              stderr=subprocess.PIPE, timeout=20)
+        expect(done.returncode == status and text.encode() in done.stderr, options, done)
+        expect(not os.path.exists("refused.csv"), options, "something was written")
+
+
 def a_command():
     done = subprocess.run([blkbox, "stall", "--", "sh", "-c", "sleep 0.3; exit 7"], stdout=subprocess.PIPE)
     expect(done.returncode == 7 and done.stdout.count(b",SYS,") >= 2, done)
@@ -331,7 +346,7 @@ try:
     if before is not None:
         delay_accounting()
     for test in (a_worker_thread, denied, hidden, a_child_and_its_parent, names, a_pid_that_is_used_again,
-                 signals_and_files, for_long, killed, an_output_that_fills_up, a_command):
+                 signals_and_files, for_long, killed, an_output_that_fills_up, refused, a_command):
         print("==", test.__name__)
         test()
 finally:
