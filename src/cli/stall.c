@@ -228,7 +228,10 @@ static void tell_losses(const struct run *run, const struct stall_totals *totals
 		say("%llu rows were lost, because the output did not take them in time; "
 		    "notes in it tell when",
 		    (unsigned long long)totals->lost);
-	if (totals->unwritten && !run->reader_gone)
+	if (run->reader_gone)
+		say("nobody reads from %s any more: sampling has ended",
+		    path ? path : "standard output");
+	else if (totals->unwritten)
 		say("the last %llu rows could not be written to %s: %s",
 		    (unsigned long long)totals->unwritten, path ? path : "standard output",
 		    strerror(-totals->output_error));

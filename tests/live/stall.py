@@ -335,7 +335,8 @@ def a_command():
     expect(done.returncode == 7 and done.stdout.count(b",SYS,") >= 2, done)
     done = subprocess.run(["sh", "-c", f"{blkbox} stall | head -n 3"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           timeout=20)
-    expect(done.stdout.count(b"\n") == 3 and not done.stderr, done)
+    expect(done.stdout.count(b"\n") == 3, done)
+    expect(done.stderr.count(b"\n") == 1 and b"nobody reads from standard output any more" in done.stderr, done)
 
 
 with open("data", "wb") as data:
