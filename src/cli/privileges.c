@@ -11,8 +11,8 @@ static const struct {
 	int capability;
 	unsigned needs;
 } kept[] = {
-	/* The ioctls of a trace, BLKFLSBUF, mount(2). */
-	{CAP_SYS_ADMIN, KEEP_FOR_TRACE | KEEP_FOR_MOUNTS},
+	/* The ioctls of a trace, BLKFLSBUF, mount(2), kernel.task_delayacct. */
+	{CAP_SYS_ADMIN, KEEP_FOR_TRACE | KEEP_FOR_MOUNTS | KEEP_FOR_SWITCHES},
 	/* Devices and tracefs may belong to somebody but root; the output's folder is a user's. */
 	{CAP_DAC_OVERRIDE, KEEP_FOR_TRACE | KEEP_FOR_FILES | KEEP_FOR_MOUNTS},
 	{CAP_DAC_READ_SEARCH, KEEP_FOR_PROCESSES},

@@ -16,6 +16,7 @@ enum privilege_need {
 	KEEP_FOR_CHILD = 1 << 3,     /* signal a command that runs as somebody else */
 	KEEP_FOR_MEMORY = 1 << 4,    /* lock memory */
 	KEEP_FOR_MOUNTS = 1 << 5,    /* a file system of our own */
+	KEEP_FOR_SWITCHES = 1 << 6,  /* turn the kernel's delay accounting back */
 };
 
 /**

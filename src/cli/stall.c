@@ -187,6 +187,8 @@ static int give_up_privileges(const struct stall_args *args, struct why *why)
 		needs |= KEEP_FOR_FILES;
 	if (args->command)
 		needs |= KEEP_FOR_CHILD;
+	if (args->stall.enable_delay)
+		needs |= KEEP_FOR_SWITCHES;
 	return privileges_keep(needs, why);
 }
 

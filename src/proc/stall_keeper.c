@@ -10,8 +10,9 @@ static void turn_back(struct stall_shared *shared)
 {
 	if (!shared->delay_enabled)
 		return;
-	delay_switch_turn(shared->proc_fd, false, NULL);
-	shared->delay_enabled = false;
+	/* If that fails, the guardian has another try. */
+	if (delay_switch_turn(shared->proc_fd, false, NULL) == 0)
+		shared->delay_enabled = false;
 }
 
 /* In the guardian. */
@@ -72,7 +73,10 @@ void stall_keeper_end(struct stall_keeper *keeper)
 	if (!keeper->shared)
 		return;
 	turn_back(keeper->shared);
-	guardian_release(&keeper->guardian);
+	if (keeper->shared->delay_enabled)
+		guardian_leave(&keeper->guardian);
+	else
+		guardian_release(&keeper->guardian);
 	munmap(keeper->shared, sizeof(*keeper->shared));
 	keeper->shared = NULL;
 }
