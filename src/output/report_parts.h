@@ -60,6 +60,10 @@ int report_sections(const struct report *report, FILE *out);
 /* report_json_series.c: "series", or null. */
 void report_json_series(const struct report *report, const struct stats_series *series,
 			struct json *json);
+/* report_json_ios.c: "slowest", "failed", "unfinished". */
+void report_json_ios(const struct report *report, struct json *json);
+/** A thread's name, escaped; null if it is not known. */
+void report_json_comm(struct json *json, const char *key, const char *comm);
 /* report_ios.c: I/Os one by one. 0 or -ENOMEM. */
 int report_slowest(const struct report *report, size_t n, FILE *out);
 int report_failed(const struct report *report, size_t n, FILE *out);
