@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-static uint64_t begin_of(const struct track_io *io)
-{
-	return io->times.queued_ns ? io->times.queued_ns : io->times.first_issued_ns;
-}
-
 static bool passes(const struct stats *stats, const struct track_io *io)
 {
 	return !stats->options.filter ||
@@ -244,7 +239,7 @@ static const struct stats_device *device_above(const struct stats *stats, const 
 
 static struct stats_io told(const struct stats *stats, const struct track_io *io, uint64_t end_ns)
 {
-	uint64_t begin_ns = begin_of(io) ? begin_of(io) : end_ns;
+	uint64_t begin_ns = track_io_begin_ns(io) ? track_io_begin_ns(io) : end_ns;
 	struct stats_io told = {.io = *io, .latency_ns = end_ns > begin_ns ? end_ns - begin_ns : 0};
 	const char *comm;
 
@@ -291,7 +286,7 @@ static bool moves_data(const struct track_io *io)
 
 static void count_io(struct stats_group *group, const struct track_io *io)
 {
-	uint64_t begin_ns = begin_of(io) ? begin_of(io) : io->times.completed_ns;
+	uint64_t begin_ns = track_io_begin_ns(io) ? track_io_begin_ns(io) : io->times.completed_ns;
 
 	if (io->error) {
 		group->errors++;
@@ -314,7 +309,7 @@ static void count_io(struct stats_group *group, const struct track_io *io)
 static int measure_io(struct stats *stats, const struct track_io *io, const struct counts *counts)
 {
 	const struct track_times *t = &io->times;
-	uint64_t begin_ns = begin_of(io);
+	uint64_t begin_ns = track_io_begin_ns(io);
 	int r = 0;
 
 	for (size_t i = 0; i < counts->n && r == 0 && t->queued_ns; i++) {

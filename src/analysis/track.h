@@ -104,6 +104,12 @@ struct track_io {
 	struct track_level levels[TRACK_LEVELS_MAX];
 };
 
+/** When it began, as far as it was seen: queued, or issued for the first time. 0 = neither. */
+static inline uint64_t track_io_begin_ns(const struct track_io *io)
+{
+	return io->times.queued_ns ? io->times.queued_ns : io->times.first_issued_ns;
+}
+
 /** How a life ended otherwise than by completion. */
 enum track_end {
 	TRACK_END_IN_FLIGHT, /* the recording ended first */

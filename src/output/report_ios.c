@@ -79,8 +79,7 @@ static struct stages_text open_text(const struct report *report, const struct st
 {
 	const struct track_io *io = told->has_below ? &told->below : &told->io;
 	const struct track_times *t = &io->times;
-	uint64_t begin_ns = told->io.times.queued_ns ? told->io.times.queued_ns
-						     : told->io.times.first_issued_ns;
+	uint64_t begin_ns = track_io_begin_ns(&told->io);
 	uint64_t end_ns = begin_ns + told->latency_ns;
 	char done[64];
 	const struct stats_device *device = device_of(report, io);
@@ -151,7 +150,7 @@ static int add_row(const struct report *report, const struct stats_io *told, con
 {
 	const struct track_io *io = &told->io;
 	uint64_t start_ns = recording_info(report->recording)->start_ns;
-	uint64_t begin_ns = io->times.queued_ns ? io->times.queued_ns : io->times.first_issued_ns;
+	uint64_t begin_ns = track_io_begin_ns(io);
 	struct owner_text owner = owner_text(told->owner, io->owner.pid, told->comm);
 	struct stages_text place = place_text(report, told);
 	const char *cells[8];

@@ -165,7 +165,7 @@ int sqlite_put_io(struct sqlite_sink *s, const struct track_io *io, struct why *
 	bind_time(&b, t->queued_ns);
 	bind_time(&b, t->issued_ns);
 	bind_time(&b, t->completed_ns);
-	bind_span(&b, io, t->queued_ns ? t->queued_ns : t->first_issued_ns, t->completed_ns);
+	bind_span(&b, io, track_io_begin_ns(io), t->completed_ns);
 	bind_span(&b, io, t->issued_ns, data_ns);
 	bind_signed(&b, io->error);
 	bind_number(&b, io->requeues);
