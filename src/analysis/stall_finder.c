@@ -271,7 +271,7 @@ static int process_row(struct stall_finder *finder, const struct stall_row *row)
 {
 	struct stall_process *process = stall_history_process(&finder->history, row);
 	double blkio_ms = stall_row_has(row, STALL_BLKIO_MS) ? row->numbers[STALL_BLKIO_MS] : 0;
-	bool is_d = row->state == 'D';
+	bool is_d = stall_row_is_blocked(row);
 	int r = process ? stall_history_sample(&finder->history, process, row) : -ENOMEM;
 
 	finder->summary.process_rows++;

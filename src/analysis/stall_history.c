@@ -135,7 +135,7 @@ int stall_history_sample(struct stall_history *history, struct stall_process *pr
 		.device_kb = stall_number(row, STALL_WBYTES_KB),
 		.read_kb = stall_number(row, STALL_RBYTES_KB),
 		.blkio_ms = stall_number(row, STALL_BLKIO_MS),
-		.is_d = row->state == 'D',
+		.is_d = stall_row_is_blocked(row),
 	};
 
 	if (history->samples.n == STALL_ROWS_MAX) {

@@ -58,6 +58,20 @@ static const char *const column_names[COLUMNS] = {
 	[COLUMN_DISK] = "disk",
 };
 
+bool stall_row_is_blocked(const struct stall_row *row)
+{
+	/* A parent waits in state D until its vfork()ed child calls exec() or ends. */
+	static const char *const never_io[] = {"wait_for_vfork_done", "kernel_clone", "_do_fork"};
+
+	if (row->state != 'D')
+		return false;
+	for (size_t i = 0; i < sizeof(never_io) / sizeof(never_io[0]); i++) {
+		if (!strcmp(row->wchan, never_io[i]))
+			return false;
+	}
+	return true;
+}
+
 static int8_t find_column(const char *name)
 {
 	for (int8_t i = 0; i < COLUMNS; i++) {

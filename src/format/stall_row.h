@@ -76,6 +76,9 @@ static inline bool stall_row_has(const struct stall_row *row, enum stall_number 
 	return row->known & 1u << number;
 }
 
+/** In state D, and not in a wait that is never one for I/O: as far as its wait channel is known. */
+bool stall_row_is_blocked(const struct stall_row *row);
+
 /** Which field is which column. */
 struct stall_header {
 	size_t n_columns;

@@ -440,3 +440,16 @@ Test(stall_finder, disks_by_name)
 	cr_assert_float_eq(stalls[0].disks[1].busy_ms[1], 180, 0.1);
 	cr_assert_float_eq(stalls[0].disks[1].known_ms[1], 300, 0.1);
 }
+
+/* A parent in vfork() is in state D for as long as its child takes, and waits for no I/O. */
+Test(stall_finder, a_parent_in_vfork_is_no_victim)
+{
+	calm(0, 20);
+	for (int k = 20; k < 30; k++) {
+		row(k, "make,7,D,0,0,0,50,90,,,,,,,,7,make,kernel_clone,100,");
+		row(k, "sh,8,D,0,0,0,50,90,,,,,,,,8,sh,wait_for_vfork_done,100,");
+	}
+	calm(30, 40);
+	find();
+	cr_assert_eq(n, 0);
+}
