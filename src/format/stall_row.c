@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "stall_row.h"
 
+#include "wait_channel.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -60,16 +62,7 @@ static const char *const column_names[COLUMNS] = {
 
 bool stall_row_is_blocked(const struct stall_row *row)
 {
-	/* A parent waits in state D until its vfork()ed child calls exec() or ends. */
-	static const char *const never_io[] = {"wait_for_vfork_done", "kernel_clone", "_do_fork"};
-
-	if (row->state != 'D')
-		return false;
-	for (size_t i = 0; i < sizeof(never_io) / sizeof(never_io[0]); i++) {
-		if (!strcmp(row->wchan, never_io[i]))
-			return false;
-	}
-	return true;
+	return row->state == 'D' && !wait_channel_is_no_io(row->wchan);
 }
 
 static int8_t find_column(const char *name)

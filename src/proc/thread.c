@@ -103,10 +103,13 @@ static void take_stat(struct thread *thread, const struct task_stat *stat, bool 
 	uint64_t before = is_new ? 0 : FIGURE_UNKNOWN;
 
 	thread->was_cut = false;
-	if (thread->known && thread->stat.start_ticks == stat->start_ticks)
+	if (thread->known && thread->stat.start_ticks == stat->start_ticks) {
 		before = thread->stat.blkio_ticks;
-	else /* another thread, perhaps of the same number */
+	} else { /* another thread, perhaps of the same number */
 		thread->unread_ns = UINT64_MAX;
+		thread->blocked_ns = 0;
+		thread->was_d = false;
+	}
 	thread->d_blkio_ticks =
 		is_measured(stat, delay) ? figure_delta(stat->blkio_ticks, before) : FIGURE_UNKNOWN;
 	cut_wait(thread, stat, mono_ns);

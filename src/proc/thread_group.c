@@ -116,7 +116,6 @@ static void begin_anew(struct thread_group *process)
 {
 	process->known = process->io_known = process->alerted = false;
 	process->access = IO_NOT_READ;
-	process->blocked_ns = 0;
 	process->recent_bytes = 0;
 	process->threads_known = false;
 	process->renamed = true;

@@ -36,8 +36,7 @@ struct thread_group {
 	struct thread *threads;	       /* the first is the one that is called as the process */
 	size_t n_threads, room_threads;
 	bool threads_known;  /* the list was made once */
-	uint64_t blocked_ns; /* without a break, up to this sample */
-	bool alerted;	     /* of this stretch */
+	bool alerted;	     /* of this stretch of being blocked */
 	double recent_bytes; /* written in the last second or so */
 };
 

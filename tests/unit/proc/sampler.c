@@ -602,9 +602,10 @@ Test(sampler, alerts_name_the_victim_and_who_writes)
 	fake_io(&fake, 7, &(struct fake_io){0});
 	fake_io(&fake, 8, &(struct fake_io){0});
 	tick();
+	tick();
 	fake_io(&fake, 7, &(struct fake_io){.write_bytes = 5000000});
 	tick();
-	cr_expect_str_eq(alerts, "");
+	cr_expect_str_eq(alerts, "", "100 ms for sure, no more");
 	tick();
 	cr_expect(strstr(alerts, "victim (8) has been blocked for 200 ms, thread 8 in "
 				 "folio_wait_bit; wrote most just now: bully (7) 4."),
@@ -612,4 +613,49 @@ Test(sampler, alerts_name_the_victim_and_who_writes)
 	alerts[0] = '\0';
 	tick();
 	cr_expect_str_eq(alerts, "", "once for each stretch");
+}
+
+/* A victim, and @n ticks of it: in @states at their ends, with so many ticks of 10 ms told each
+ * time. */
+static void victim_does(const char *states, const unsigned *waits)
+{
+	struct fake_task victim = {.pid = 8, .name = "victim", .state = 'S', .start_ticks = 1};
+
+	alerts[0] = '\0';
+	options.alert_ns = 200 * NS_PER_MS;
+	again(&options);
+	fake_task(&fake, &victim);
+	fake_io(&fake, 8, &(struct fake_io){0});
+	tick();
+	for (; *states; states++, waits++) {
+		victim.state = *states;
+		victim.blkio_ticks += *waits;
+		fake_task(&fake, &victim);
+		tick();
+	}
+}
+
+Test(sampler, alerts_are_of_waits_in_one_go)
+{
+	/* Long ones: in D at two samples at least, and told when over, or in pieces. */
+	victim_does("SDDS", (unsigned[]){0, 0, 0, 25});
+	cr_expect(strstr(alerts, "victim (8) was blocked for 250 ms, thread 8; wrote"), "%s",
+		  alerts);
+	victim_does("SDDDS", (unsigned[]){0, 5, 9, 10, 10});
+	cr_expect(strstr(alerts, "victim (8) has been blocked for 200 ms"), "%s", alerts);
+	/* Many short ones. */
+	victim_does("SSSSSS", (unsigned[]){6, 6, 6, 6, 6, 6});
+	cr_expect_str_eq(alerts, "");
+	victim_does("SDDDDS", (unsigned[]){2, 2, 2, 2, 2, 2});
+	cr_expect_str_eq(alerts, "");
+	/* The kernel's count is of other waiting, too: it never was in D. */
+	victim_does("SSSSSS", (unsigned[]){10, 10, 10, 10, 10, 10});
+	cr_expect_str_eq(alerts, "");
+}
+
+Test(sampler, a_parent_in_vfork_is_no_alert)
+{
+	fake_put(&fake, "proc/8/task/8/wchan", "kernel_clone");
+	victim_does("SDDDDD", (unsigned[]){0, 0, 0, 0, 0, 0});
+	cr_expect_str_eq(alerts, "");
 }
