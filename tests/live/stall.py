@@ -127,6 +127,20 @@ def delay_accounting():
                 break
             time.sleep(0.05)
         expect(switch() == "0", "not turned off after", number)
+    # Two at once: whichever ends first, the other one goes on measuring; one may be killed.
+    for number in signal.SIGINT, signal.SIGKILL:
+        first = Sampler("--enable-delayacct")
+        second = Sampler("--enable-delayacct", out="second.csv")
+        first.end(number, -number if number == signal.SIGKILL else 0)
+        time.sleep(1)
+        expect(switch() == "1", "turned off while another one needs it, after", number)
+        second.end()
+        expect(switch() == "0", "not turned off by the last one, after", number)
+    # Somebody else's: it stays.
+    switch("1")
+    Sampler("--enable-delayacct").end()
+    expect(switch() == "1", "turned off what somebody else had turned on")
+    switch("0")
 
 
 def a_worker_thread():
