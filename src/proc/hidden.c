@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static bool may_trace_all(void)
+bool proc_may_trace_all(void)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
@@ -75,7 +75,7 @@ bool proc_is_hidden(int proc_fd, char *ret_option, size_t size)
 		    !(at = strchr(at + strlen(separator), ' ')))
 			continue;
 		at[strcspn(at, "\n")] = '\0';
-		hides = may_trace_all() ? NULL : take_options(at + 1);
+		hides = proc_may_trace_all() ? NULL : take_options(at + 1);
 		hidden = hides != NULL;
 		if (hides)
 			snprintf(ret_option, size, "%s", hides);

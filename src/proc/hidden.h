@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/** We have CAP_SYS_PTRACE. */
+bool proc_may_trace_all(void);
+
 /**
  * True if those of others are hidden. Who may trace them all (CAP_SYS_PTRACE), or is in the group
  * of the option gid, sees them.

@@ -13,6 +13,7 @@ enum {
 	DELAY_LOOK_MS = 1000,
 	CLOCK_STEP_MS = 100,
 	TOLD_CHILD_BYTES = 1 << 20,
+	CHILD_NOTE_MS = 10000, /* of the many that a compilation has, one is told */
 };
 
 struct sampler_moment sampler_now(void)
@@ -146,13 +147,21 @@ static void take_children(struct sampler *sampler, struct thread_group *process)
 		if (child->io.value[IO_WCHAR] < TOLD_CHILD_BYTES &&
 		    child->io.value[IO_WRITE_BYTES] < TOLD_CHILD_BYTES)
 			continue;
+		if (sampler->child_told_ns && sampler->tick.mono_ns - sampler->child_told_ns <
+						      (uint64_t)CHILD_NOTE_MS * NS_PER_MS) {
+			sampler->children_untold++;
+			continue;
+		}
 		sampler_note(sampler,
 			     "process %d (%s) took over the counters of its child %d (%s), which "
 			     "has ended: %llu kB of wchar and %llu kB of write_bytes are not "
-			     "counted once more",
+			     "counted once more; %llu others since the last such note",
 			     process->pid, thread_group_name(process), child->pid, child->name,
 			     (unsigned long long)child->io.value[IO_WCHAR] / 1024,
-			     (unsigned long long)child->io.value[IO_WRITE_BYTES] / 1024);
+			     (unsigned long long)child->io.value[IO_WRITE_BYTES] / 1024,
+			     (unsigned long long)sampler->children_untold);
+		sampler->child_told_ns = sampler->tick.mono_ns;
+		sampler->children_untold = 0;
 	}
 }
 
@@ -289,7 +298,12 @@ void sampler_finish(struct sampler *sampler, const struct sampler_moment *moment
 	if (sampler->processes.denied)
 		sampler_note(
 			sampler,
-			"counters of processes may not be read, and are empty: of %llu in all; "
-			"root may (CAP_SYS_PTRACE)",
-			(unsigned long long)sampler->processes.denied);
+			"counters of processes may not be read, and are empty: of %llu in all%s",
+			(unsigned long long)sampler->processes.denied,
+			proc_may_trace_all() ? "" : "; root may (CAP_SYS_PTRACE)");
+	if (sampler->children_untold)
+		sampler_note(sampler,
+			     "counters of %llu children more that have ended were taken over by "
+			     "their parents, and are not counted once more",
+			     (unsigned long long)sampler->children_untold);
 }

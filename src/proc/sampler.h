@@ -45,6 +45,8 @@ struct sampler {
 	uint64_t rows;
 	bool no_memory; /* told */
 	bool told_cut;
+	uint64_t child_told_ns;	  /* when there was a note of a child's counters; 0: never */
+	uint64_t children_untold; /* since then */
 	struct csv_row row;
 };
 
