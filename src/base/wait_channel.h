@@ -11,8 +11,7 @@
 
 /**
  * True if who waits there in state D never waits for I/O: a parent, until its vfork()ed child calls
- * exec() or ends. (kernel_clone is what Linux 6.1 to 6.18 tell; the others, where it is not
- * inlined, and before 5.10.)
+ * exec() or ends. (Linux 6.18 tells kernel_clone.)
  */
 static inline bool wait_channel_is_no_io(const char *name)
 {

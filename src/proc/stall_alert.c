@@ -26,12 +26,16 @@ static void count_writes(struct thread_group *process, double interval_s)
 		process->recent_bytes += (double)bytes;
 }
 
+/* What the kernel's counters of time are in. */
+static uint64_t tick_ns(void)
+{
+	return NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
 /* One cannot have waited in one go and have been in D at no sample, unless it is shorter. */
 static bool fits_between_samples(uint64_t wait_ns, uint64_t interval_ns)
 {
-	uint64_t tick_ns = NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK);
-
-	return wait_ns + tick_ns < interval_ns;
+	return wait_ns + tick_ns() < interval_ns;
 }
 
 /*
@@ -43,8 +47,7 @@ static uint64_t blocked_ns(struct thread *thread, uint64_t interval_ns)
 {
 	bool is_d = thread->known && thread->stat.state == 'D', was_d = thread->was_d;
 	uint64_t ticks = thread->d_blkio_ticks, longest_ns = thread->blocked_ns;
-	uint64_t wait_ns =
-		figure_known(ticks) ? ticks * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK)) : 0;
+	uint64_t wait_ns = figure_known(ticks) ? ticks * tick_ns() : 0;
 	bool goes_on = was_d && is_d && (!wait_ns || wait_ns * 2 >= interval_ns);
 
 	thread->was_d = is_d;
@@ -102,11 +105,9 @@ static void tell(struct sampler *sampler, struct thread_group *process, const st
 		return;
 	put_writers(sampler, writers, sizeof(writers));
 	snprintf(text, sizeof(text),
-		 "%s (%d) %s blocked for %llu ms, thread %d%s%s; wrote most "
-		 "just now:%s",
-		 name, process->pid, goes_on ? "has been" : "was",
-		 (unsigned long long)ns / NS_PER_MS, thread->tid, goes_on ? " in " : "",
-		 goes_on ? channel : "", writers);
+		 "%s (%d) %s blocked for %llu ms, thread %d%s%s; wrote most just now:%s", name,
+		 process->pid, goes_on ? "has been" : "was", (unsigned long long)ns / NS_PER_MS,
+		 thread->tid, goes_on ? " in " : "", goes_on ? channel : "", writers);
 	sink->alert(sink->context, text);
 	process->alerted = true;
 }

@@ -16,7 +16,7 @@ struct stall_shared {
 	struct csv_identity identity;
 	bool delay_enabled;
 	int proc_fd;
-	int lease_fd; /* see delay_lease.h; -1: none */
+	int lease_fd;	     /* see delay_lease.h; -1: none */
 	char path[PATH_MAX]; /* of the output; empty: none that could be mended */
 };
 
@@ -34,7 +34,10 @@ int stall_keeper_start(struct stall_keeper *keeper, int proc_fd, const char *pat
 		       struct why *why);
 /** Turns delay accounting on, if it is off. */
 int stall_keeper_enable_delay(struct stall_keeper *keeper, struct why *why);
-/** Turns it off again if we turned it on, and no other sampler needs it. All zero but for guardian.fd -1 is taken, too. */
+/**
+ * Turns it off again if we turned it on, and no other sampler needs it. All zero but for
+ * guardian.fd -1 is taken, too.
+ */
 void stall_keeper_end(struct stall_keeper *keeper);
 
 #endif
