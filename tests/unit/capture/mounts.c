@@ -155,3 +155,15 @@ Test(lockdown, tried_where_securityfs_is_not_mounted)
 	kernel.locked_down = false;
 	cr_assert_eq(lockdown_read(&tree.root, &kernel.ops, FAKE_DEBUGFS), LOCKDOWN_NONE);
 }
+
+/* CONFIG_BLK_DEBUG_FS is not in every kernel: then disks have no such file. */
+Test(lockdown, tried_where_disks_have_no_file)
+{
+	fake_tree_remove(&tree, "/sys/kernel/security/lockdown");
+	fake_tree_write(&tree, FAKE_DEBUGFS "/clear_warn_once", "");
+	fake_tree_chmod(&tree, FAKE_DEBUGFS "/clear_warn_once", 0200);
+	kernel.locked_down = true;
+	cr_assert_eq(lockdown_read(&tree.root, &kernel.ops, FAKE_DEBUGFS), LOCKDOWN_INTEGRITY);
+	kernel.locked_down = false;
+	cr_assert_eq(lockdown_read(&tree.root, &kernel.ops, FAKE_DEBUGFS), LOCKDOWN_NONE);
+}
