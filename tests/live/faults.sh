@@ -82,19 +82,20 @@ log=$dir/log
 
 echo "== writes that fail for a while"
 if command -v strace >/dev/null; then
-	rm -f "$dir/out"
-	# Of each thread's: the collector's alone are so many.
-	strace -f -o "$dir/strace" -e trace=writev -e inject=writev:error=EIO:when=16..19 \
-		"$blkbox" record --source ftrace --force --no-flush -o "$log" "$device" >"$dir/out" 2>&1 &
-	tracer=$!
-	wait_for_word '^blkbox: recording'
-	recorder=$(pgrep -P $tracer | head -n 1)
+	start --no-flush
+	# The collector's alone: what is written at the very end cannot be tried again.
+	collector=$(grep -l blkbox-collect /proc/"$recorder"/task/*/comm)
+	collector=${collector%/comm}
+	strace -o "$dir/strace" -e trace=writev -e inject=writev:error=EIO:when=3..6 \
+		-p "${collector##*/}" 2>"$dir/strace.err" &
+	reader=$!
+	for _ in $(seq 100); do grep -q attached "$dir/strace.err" && break || sleep 0.1; done
 	for _ in $(seq 20); do write 0 100; sleep 0.3; done
 	wait_for_word "Input/output error.*recording goes on in memory"
 	wait_for_word "the output takes events again"
-	kill -INT "$recorder"
-	recorder=$tracer
-	ends 0
+	interrupt 0
+	wait $reader || true
+	reader=
 	grep -q 'EIO.*INJECTED' "$dir/strace" || fail "nothing failed"
 	"$blkbox" dump -q -f '%a %C %S\n' "$log" | grep '^Q' | cut -d' ' -f1,2 | sort | uniq -c
 	expect "Q with writes that failed for a while" "$(count Q)" 2000
