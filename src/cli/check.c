@@ -78,12 +78,13 @@ static void print_text(const struct preflight *preflight, const struct verdict *
 	for (size_t i = 0; i < preflight->n; i++) {
 		const struct need *need = &preflight->needs[i];
 
-		printf("%-16s %-10s %-8s %s\n", need->name, need->device, state_name(need->state),
-		       need->why.text);
+		put_safely(stdout, "%-16s %-10s %-8s %s\n", need->name, need->device,
+			   state_name(need->state), need->why.text);
 	}
-	printf(verdict->error < 0 ? "\nA recording would fail: %s.\n"
-				  : "\nA recording would use %s.\n",
-	       verdict->why.text);
+	put_safely(stdout,
+		   verdict->error < 0 ? "\nA recording would fail: %s.\n"
+				      : "\nA recording would use %s.\n",
+		   verdict->why.text);
 }
 
 static void write_need(struct json *json, const struct need *need)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
 
+#include "cleanup.h"
 #include "escape.h"
 #include "out.h"
 
@@ -9,18 +10,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-void message(const char *format, ...)
-{
-	va_list args;
-
-	fputs("blkbox: ", stderr);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputc('\n', stderr);
-}
-
-void put_sentence(FILE *stream, const char *text)
+/* Lines stay lines; all else that a terminal would act upon is escaped. */
+static void put_escaped(FILE *stream, const char *text)
 {
 	const char *end = text + strlen(text);
 
@@ -32,6 +23,41 @@ void put_sentence(FILE *stream, const char *text)
 		else
 			fwrite(piece, 1, escape_next(piece, &text, (size_t)(end - text)), stream);
 	}
+}
+
+void put_safely_v(FILE *stream, const char *format, va_list args)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (vasprintf(&text, format, args) < 0)
+		text = strdup("out of memory");
+	if (text)
+		put_escaped(stream, text);
+}
+
+void put_safely(FILE *stream, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	put_safely_v(stream, format, args);
+	va_end(args);
+}
+
+void message(const char *format, ...)
+{
+	va_list args;
+
+	fputs("blkbox: ", stderr);
+	va_start(args, format);
+	put_safely_v(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+void put_sentence(FILE *stream, const char *text)
+{
+	put_escaped(stream, text);
 	putc('\n', stream);
 }
 
@@ -48,7 +74,7 @@ int usage_error(const char *command, const char *format, ...)
 
 	fprintf(stderr, "blkbox %s: ", command);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	put_safely_v(stderr, format, args);
 	va_end(args);
 	fprintf(stderr, "\nTry 'blkbox %s --help'.\n", command);
 	return STATUS_USAGE;

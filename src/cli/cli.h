@@ -8,6 +8,7 @@
 
 #include "why.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -41,6 +42,9 @@ int cmd_verify(int argc, char **argv);
 
 /** "blkbox: TEXT" on stderr. */
 void message(const char *format, ...) _printf_(1, 2);
+/** Formatted text that may have names of files, devices or processes in it, safe for a terminal. */
+void put_safely(FILE *stream, const char *format, ...) _printf_(2, 3);
+void put_safely_v(FILE *stream, const char *format, va_list args) _printf_(2, 0);
 /** A line: @text, which may have names from a log in it, safe for a terminal. */
 void put_sentence(FILE *stream, const char *text);
 /** "blkbox COMMAND: SENTENCE" from @why on stderr, and STATUS_FAILED back. */

@@ -80,36 +80,39 @@ static void tell_records(const struct overview *overview, const char *name)
 	if (!overview->counted)
 		return;
 	if (records->unknown_versions)
-		fprintf(stderr,
-			"blkbox info: %s: in %llu places, records are of protocol versions that "
-			"this program does not know\n",
-			name, (unsigned long long)records->unknown_versions);
+		put_safely(stderr,
+			   "blkbox info: %s: in %llu places, records are of protocol versions that "
+			   "this program does not know\n",
+			   name, (unsigned long long)records->unknown_versions);
 	if (records->skipped_bytes)
-		fprintf(stderr, "blkbox info: %s: %llu bytes in %llu places are no records\n", name,
-			(unsigned long long)records->skipped_bytes,
-			(unsigned long long)records->skips);
+		put_safely(stderr, "blkbox info: %s: %llu bytes in %llu places are no records\n",
+			   name, (unsigned long long)records->skipped_bytes,
+			   (unsigned long long)records->skips);
 	if (records->cut_bytes)
-		fprintf(stderr,
-			"blkbox info: %s: %llu bytes at the end are of incomplete records\n", name,
-			(unsigned long long)records->cut_bytes);
+		put_safely(stderr,
+			   "blkbox info: %s: %llu bytes at the end are of incomplete records\n",
+			   name, (unsigned long long)records->cut_bytes);
 	if (overview->pages.bad || overview->pages.bad_pages)
-		fprintf(stderr,
+		put_safely(
+			stderr,
 			"blkbox info: %s: %llu records and %llu pages of the trace buffer make no "
 			"sense\n",
 			name, (unsigned long long)overview->pages.bad,
 			(unsigned long long)overview->pages.bad_pages);
 	if (overview->sequence_missing)
-		fprintf(stderr,
-			"blkbox info: %s: %llu sequence numbers are missing in %llu places\n", name,
-			(unsigned long long)overview->sequence_missing,
-			(unsigned long long)overview->sequence_gaps);
+		put_safely(stderr,
+			   "blkbox info: %s: %llu sequence numbers are missing in %llu places\n",
+			   name, (unsigned long long)overview->sequence_missing,
+			   (unsigned long long)overview->sequence_gaps);
 	if (overview->step_back_ns > SURVEY_STEP_BACK_MAX_NS)
-		fprintf(stderr,
+		put_safely(
+			stderr,
 			"blkbox info: %s: times of CPU %u step back by %.3f s: a time is damaged, "
 			"or these are two recordings in one file\n",
 			name, overview->step_back_cpu, (double)overview->step_back_ns / 1e9);
 	if (overview->missing_entries)
-		fprintf(stderr,
+		put_safely(
+			stderr,
 			"blkbox info: %s: the kernel's count of what it handed out differs by %llu "
 			"entries from what is there\n",
 			name, (unsigned long long)overview->missing_entries);

@@ -133,8 +133,8 @@ void record_report_end(const struct session_report *report, const struct record_
 	for (size_t i = 0; i < report->remarks->n; i++)
 		message("%s", report->remarks->text[i].text);
 	if (!args->quiet) {
-		fprintf(stderr, "blkbox: %.1f s recorded to %s", (double)duration_ns / NS_PER_S,
-			record_output_name(output));
+		put_safely(stderr, "blkbox: %.1f s recorded to %s", (double)duration_ns / NS_PER_S,
+			   record_output_name(output));
 		if (record_output_bytes(output))
 			fprintf(stderr, " (%s)", size_format(record_output_bytes(output)).text);
 		fputc('\n', stderr);

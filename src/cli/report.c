@@ -302,8 +302,8 @@ static int side_read(struct side *side, const struct report_args *args)
 	side->status = reading_status("report", side->recording);
 	if (recording_info(side->recording)->events && filter_is_set(&args->filter) &&
 	    !has_ios(stats_result(side->stats)))
-		fprintf(stderr, "blkbox report: no I/O in %s is one of those asked for\n",
-			side->report.name);
+		put_safely(stderr, "blkbox report: no I/O in %s is one of those asked for\n",
+			   side->report.name);
 	if (side->status == STATUS_OK && has_impossible(stats_result(side->stats))) {
 		message("report: %s has events of sectors that no device has, which are left out: "
 			"it is damaged",

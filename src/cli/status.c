@@ -95,8 +95,8 @@ static void print_trace(const struct running_trace *trace)
 		snprintf(protocol, sizeof(protocol), "v%u", trace->protocol);
 	if (trace->dropped_known)
 		snprintf(dropped, sizeof(dropped), "%" PRIu64, trace->dropped);
-	printf("%-16s %-8s %-7s %-16s %8s %-8s %10s\n", trace->name, number, kind_of(trace),
-	       owner_of(trace), pid, protocol, dropped);
+	put_safely(stdout, "%-16s %-8s %-7s %-16s %8s %-8s %10s\n", trace->name, number,
+		   kind_of(trace), owner_of(trace), pid, protocol, dropped);
 }
 
 /* Keeps the traces of @devices, if any were named. */

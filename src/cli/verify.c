@@ -95,12 +95,15 @@ static void print_text(const char *name, const struct log_reader *log,
 
 	log_health_tell(health, name, tell, NULL);
 	if (log_health_whole(health))
-		printf("%s: whole: %s, %zu channels, all checksums and totals hold\n", name,
-		       size_format(health->file_bytes).text, log_reader_channels(log, &channels));
+		put_safely(stdout, "%s: whole: %s, %zu channels, all checksums and totals hold\n",
+			   name, size_format(health->file_bytes).text,
+			   log_reader_channels(log, &channels));
 	if (dropped)
-		printf("%s: the kernel dropped %" PRIu64 " events while it recorded: 'blkbox info' "
-		       "tells when\n",
-		       name, dropped);
+		put_safely(stdout,
+			   "%s: the kernel dropped %" PRIu64
+			   " events while it recorded: 'blkbox info' "
+			   "tells when\n",
+			   name, dropped);
 }
 
 int cmd_verify(int argc, char **argv)

@@ -54,6 +54,8 @@ expect device -
 # A recorder that has its files open, and then dies without tearing down.
 python3 - "$device" "$dir/debugfs/block/$name/dropped" "$dir/ready" <<'PYTHON' &
 import fcntl, os, struct, sys, time
+with open("/proc/self/comm", "w") as name:
+    name.write("\033]0;x\007) R")
 fd = os.open(sys.argv[1], os.O_RDONLY | os.O_NONBLOCK)
 fcntl.ioctl(fd, 0xC0481273, bytearray(struct.pack("32sH2xII4xQQI4x", b"", 0, 4096, 2, 0, 0, 0)))
 fcntl.ioctl(fd, 0x1274)
@@ -74,6 +76,16 @@ expect pid "$maker"
 expect dropped "$(cat "$dir/debugfs/block/$name/dropped")"
 [ "$(field dropped)" -gt 0 ] || fail "8 KiB of buffers held 200 writes"
 "$blkbox" stop "$device" 2>"$dir/message" && fail "the trace of a living owner was ended"
+# Its name is meant for a terminal that believes it.
+{
+	cat "$dir/message"
+	"$blkbox" status
+	"$blkbox" check "$device"
+	"$blkbox" record -o "$dir/log" "$device" -- true
+	"$blkbox" record --source relay -o "$dir/log" "$device" -- true
+} >"$dir/said" 2>&1 || true
+[ "$(grep -c 'x1b\]0;x' "$dir/said")" -ge 3 ] || fail "the owner's name is not told: $(cat "$dir/said")"
+[ -z "$(tr -d '\n -~' <"$dir/said")" ] || fail "a name reaches the terminal as it is"
 grep -q "kill -INT $maker" "$dir/message" || fail "the owner is not named: $(cat "$dir/message")"
 expect owner_state alive
 
