@@ -56,6 +56,8 @@ struct blkbox_options {
 	bool no_compress;  /* store the log as it comes */
 	bool no_flush;	   /* do not write out what is dirty on the device before the end */
 	bool allow_memory; /* buffers that take more than half of the memory */
+	/* End what a killed recorder left on the devices, and finish its log. Else -EBUSY. */
+	bool takeover;
 };
 
 #define BLKBOX_OPTIONS_INIT \
@@ -123,6 +125,13 @@ int blkbox_session_start(struct blkbox_session *session, char *why);
 int blkbox_session_stop(struct blkbox_session *session, struct blkbox_report *ret, char *why);
 /** Readable when the recording has ended by itself: device gone, output failed. Then stop it. */
 int blkbox_session_event_fd(const struct blkbox_session *session);
+/**
+ * Readable while there are sentences that people should hear: the output takes nothing for now,
+ * another one's trace was taken over, ... From blkbox_session_open() on; the session's own.
+ */
+int blkbox_session_news_fd(const struct blkbox_session *session);
+/** The oldest of these sentences; names in it are as the kernel has them. 1, or 0: there is none. */
+int blkbox_session_next_news(struct blkbox_session *session, char text[BLKBOX_WHY_MAX]);
 /**
  * After the stop of a session without output: the log in memory, for blkbox_log_open_fd(), which
  * adopts it. Once; then -1.

@@ -52,6 +52,7 @@ static int open_parts(const struct blkbox_options *options, struct blkbox_sessio
 				.last_sector = options->last_sector,
 			},
 		.force = options->allow_memory,
+		.takeover = options->takeover,
 	};
 	struct log_sink_options log = {
 		.compress = !options->no_compress,
@@ -230,6 +231,21 @@ int blkbox_session_stop(struct blkbox_session *session, struct blkbox_report *re
 int blkbox_session_event_fd(const struct blkbox_session *session)
 {
 	return session->started ? session_event_fd(session->session) : -1;
+}
+
+int blkbox_session_news_fd(const struct blkbox_session *session)
+{
+	return session_news_fd(session->session);
+}
+
+int blkbox_session_next_news(struct blkbox_session *session, char text[BLKBOX_WHY_MAX])
+{
+	struct why why;
+
+	if (!session_next_news(session->session, &why))
+		return 0;
+	snprintf(text, BLKBOX_WHY_MAX, "%s", why.text);
+	return 1;
 }
 
 int blkbox_session_log_fd(struct blkbox_session *session)

@@ -3,9 +3,11 @@
 # Recorders that are killed, with and without their guardians: within a second no trace is left and
 # the machine's tracing state is what it was, the log can be read, and the next recording works.
 #
-# Usage: [LIVE_KILLS=200] killed.sh BLKBOX
+# Usage: [LIVE_KILLS=200] killed.sh BLKBOX LIBRARY
+# LIBRARY: library.c, which records by way of the public library.
 set -eu
 
+library=$2
 . "$(dirname "$0")/start-lib.sh"
 
 . "$(dirname "$0")/tracing-lib.sh"
@@ -153,6 +155,18 @@ expect "reason" "$(info 'i["end_reason"]')" killed
 clean_within_a_second "after a takeover"
 can_be_read "after a takeover"
 next_works "after a takeover"
+
+echo "== programs that use the library are told, and can take over"
+orphan 100
+status=0
+"$library" "$device" >"$dir/out" || status=$?
+expect "exit status of a program with an orphan in the way" $status 1
+grep -q "^failed: .*process $left" "$dir/out" || { cat "$dir/out"; fail "the library does not tell of the orphan"; }
+"$library" "$device" takeover >"$dir/out" || { cat "$dir/out"; fail "the library does not take over"; }
+grep -q "^news: .*took over.*process $left" "$dir/out" || { cat "$dir/out"; fail "no news of the takeover"; }
+has_all 100 "an orphan that a program took over"
+clean_within_a_second "after a program's takeover"
+next_works "after a program's takeover"
 
 echo "== stop ends an orphan, and finishes its log"
 orphan 100
