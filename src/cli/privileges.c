@@ -23,6 +23,7 @@ static const struct {
 	{CAP_CHOWN, KEEP_FOR_FILES},
 	{CAP_KILL, KEEP_FOR_CHILD},
 	{CAP_IPC_LOCK, KEEP_FOR_MEMORY},
+	{CAP_NET_ADMIN, KEEP_FOR_TASKSTATS},
 };
 
 static bool is_needed(int capability, unsigned needs)

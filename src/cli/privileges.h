@@ -17,6 +17,7 @@ enum privilege_need {
 	KEEP_FOR_MEMORY = 1 << 4,    /* lock memory */
 	KEEP_FOR_MOUNTS = 1 << 5,    /* a file system of our own */
 	KEEP_FOR_SWITCHES = 1 << 6,  /* turn the kernel's delay accounting back */
+	KEEP_FOR_TASKSTATS = 1 << 7, /* ask for what /proc does not tell of tasks */
 };
 
 /**

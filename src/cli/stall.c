@@ -189,6 +189,8 @@ static int give_up_privileges(const struct stall_args *args, struct why *why)
 		needs |= KEEP_FOR_CHILD;
 	if (args->stall.enable_delay)
 		needs |= KEEP_FOR_SWITCHES;
+	if (args->stall.sampler.all_columns)
+		needs |= KEEP_FOR_TASKSTATS;
 	return privileges_keep(needs, why);
 }
 

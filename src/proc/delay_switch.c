@@ -77,3 +77,11 @@ int delay_switch_turn(int proc_fd, bool on, struct why *why)
 				 on ? "on" : "off", path);
 	return 0;
 }
+
+bool delay_switch_measures(const struct delay_switch *delay, uint64_t start_ticks, uint64_t counted)
+{
+	if (delay->state == DELAY_OFF || !figure_known(counted))
+		return false;
+	return counted || (figure_known(delay->on_ticks) && start_ticks > delay->on_ticks) ||
+	       delay->on_ticks == 0;
+}

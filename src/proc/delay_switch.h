@@ -34,6 +34,14 @@ bool delay_switch_look(struct delay_switch *delay, int proc_fd, uint64_t now_tic
 /** As it is when nobody has looked yet. On since boot if the kernel's command line says so. */
 void delay_switch_init(struct delay_switch *delay, int proc_fd, uint64_t now_ticks);
 
+/**
+ * Whether a task's delay so far, in any unit, is what it waited: a 0 of one that was made while
+ * nobody counted says nothing.
+ * @start_ticks: when the task began, since boot
+ */
+bool delay_switch_measures(const struct delay_switch *delay, uint64_t start_ticks,
+			   uint64_t counted);
+
 /** Turns it. -EACCES, -EPERM, -ENOENT, ... */
 int delay_switch_turn(int proc_fd, bool on, struct why *why);
 

@@ -176,6 +176,36 @@ static void note_cut(struct sampler *sampler)
 		     "to the time, and may be too large");
 }
 
+/* Who had no major fault has had to wait for no swapped page, and need not be asked about. */
+static void take_swapin(struct sampler *sampler, struct thread_group *process)
+{
+	const struct sampler_options *options = &sampler->options;
+	uint64_t before = process->swapin_ns, now = FIGURE_UNKNOWN;
+
+	if (!options->read_swapin)
+		return;
+	if (process->swapin_asked && (process->rests || !process->faulted)) {
+		process->d_swapin_ns = figure_known(before) ? 0 : FIGURE_UNKNOWN;
+		return;
+	}
+	process->swapin_asked = true;
+	if (options->read_swapin(options->swapin, process->pid, &now) < 0)
+		now = FIGURE_UNKNOWN;
+	process->swapin_ns = delay_switch_measures(&sampler->delay, process->start_ticks, now)
+				     ? now
+				     : FIGURE_UNKNOWN;
+	process->d_swapin_ns = figure_delta(process->swapin_ns, before);
+}
+
+/* Before the rows: these are of some only. */
+static void take_all_swapin(struct sampler *sampler)
+{
+	struct thread_group *process = NULL;
+
+	while ((process = processes_next(&sampler->processes, process)))
+		take_swapin(sampler, process);
+}
+
 static void process_rows(struct sampler *sampler)
 {
 	struct stall_figures other = STALL_FIGURES_NONE, figures;
@@ -255,6 +285,15 @@ static void begin_tick(struct sampler *sampler, const struct sampler_moment *mom
 			     (unsigned long long)missed, (double)before.mono_ns / NS_PER_S);
 }
 
+static void note_swapin(struct sampler *sampler)
+{
+	if (sampler->tick.all_columns && !sampler->options.read_swapin)
+		sampler_note(sampler,
+			     "waits for swapped-out pages cannot be had, and d_swapin_ms is "
+			     "empty: %s",
+			     sampler->options.no_swapin);
+}
+
 void sampler_tick(struct sampler *sampler, const struct sampler_moment *moment, uint64_t missed)
 {
 	const struct machine_sample *before = &sampler->machine_before;
@@ -264,8 +303,10 @@ void sampler_tick(struct sampler *sampler, const struct sampler_moment *moment, 
 
 	begin_tick(sampler, moment, missed);
 	look_at_delay(sampler);
-	if (!sampler->samples)
+	if (!sampler->samples) {
 		note_hidden(sampler);
+		note_swapin(sampler);
+	}
 	disks_read(&sampler->disks, &sampler->files);
 	sampler->tick.disk_write_sectors = disks_sum(&sampler->disks, DISK_WRITE_SECTORS);
 	sampler->tick.disk_busy_ms = disks_sum(&sampler->disks, DISK_BUSY_MS);
@@ -278,6 +319,7 @@ void sampler_tick(struct sampler *sampler, const struct sampler_moment *moment, 
 		sampler_note(sampler, "no memory: some processes are not seen");
 		sampler->no_memory = true;
 	}
+	take_all_swapin(sampler);
 	if (sampler->samples) {
 		process_rows(sampler);
 		disk_rows(sampler);

@@ -9,6 +9,7 @@
 
 #include "processes.h"
 #include "stall_rows.h"
+#include "swapin.h"
 #include "watch_list.h"
 
 /** Where rows and messages go: at once, and never waiting. */
@@ -26,6 +27,10 @@ struct sampler_options {
 	size_t n_disks;
 	bool all_columns;
 	uint64_t alert_ns; /* 0: none */
+	/** As swapin_read(), which @swapin is for; NULL: nobody tells. */
+	int (*read_swapin)(struct swapin *swapin, pid_t pid, uint64_t *ret_ns);
+	struct swapin *swapin; /* borrowed */
+	const char *no_swapin; /* if nobody tells: why; borrowed */
 	struct sampler_sink sink;
 };
 

@@ -26,6 +26,8 @@ struct stall {
 	struct stall_options options;
 	struct stall_keeper keeper;
 	struct sampler sampler;
+	struct swapin swapin;
+	struct why no_swapin;
 	struct row_ring rows, alerts;
 	struct csv_writer writer;
 	pthread_t thread;
@@ -148,6 +150,10 @@ int stall_create(const struct stall_options *options, struct stall **ret, struct
 	if (r == 0 && options->enable_delay)
 		r = stall_keeper_enable_delay(&stall->keeper, why);
 	sampler.sink = (struct sampler_sink){take_row, take_alert, stall};
+	sampler.no_swapin = stall->no_swapin.text;
+	sampler.swapin = &stall->swapin;
+	if (sampler.all_columns && swapin_open(&stall->swapin, &stall->no_swapin) == 0)
+		sampler.read_swapin = swapin_read;
 	if (r == 0)
 		r = sampler_init(&stall->sampler, &sampler, why);
 	if (r < 0)
@@ -167,6 +173,7 @@ void stall_destroy(struct stall *stall)
 		stall_stop(stall, &ignored);
 	csv_writer_deinit(&stall->writer);
 	sampler_deinit(&stall->sampler);
+	swapin_close(&stall->swapin);
 	row_ring_deinit(&stall->rows);
 	row_ring_deinit(&stall->alerts);
 	stall_keeper_end(&stall->keeper);

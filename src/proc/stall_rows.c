@@ -10,7 +10,7 @@
 
 enum {
 	SIGNAL_BYTES = 4096, /* more than these */
-	SIGNAL_BLKIO_MS = 5,
+	SIGNAL_WAIT_MS = 5,
 	MACHINE_FIELDS = 7, /* at the end of the default columns */
 	MORE_FIELDS = 18,   /* of all columns, behind those */
 	CGROUP_BYTES = 512,
@@ -40,25 +40,13 @@ bool stall_has_signal(const struct stall_figures *figures)
 {
 	return exceeds(figures->delta[IO_WCHAR], SIGNAL_BYTES) ||
 	       exceeds(figures->delta[IO_WRITE_BYTES], SIGNAL_BYTES) ||
-	       exceeds(figures->blkio_ms, SIGNAL_BLKIO_MS);
+	       exceeds(figures->blkio_ms, SIGNAL_WAIT_MS) ||
+	       exceeds(figures->swapin_ms, SIGNAL_WAIT_MS);
 }
 
 static uint64_t ticks_to_ms(uint64_t ticks)
 {
 	return figure_known(ticks) ? ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK) : ticks;
-}
-
-void stall_figures_of(const struct thread_group *process, struct stall_figures *ret)
-{
-	memcpy(ret->delta, process->delta, sizeof(ret->delta));
-	ret->blkio_ms = ticks_to_ms(process->d_blkio_ticks);
-}
-
-void stall_figures_add(struct stall_figures *sum, const struct stall_figures *figures)
-{
-	for (int i = 0; i < N_IO_COUNTERS; i++)
-		sum->delta[i] = figure_sum(sum->delta[i], figures->delta[i]);
-	sum->blkio_ms = figure_sum(sum->blkio_ms, figures->blkio_ms);
 }
 
 /* Rounded to the nearest, halves to even, as printf() does. */
@@ -71,6 +59,21 @@ static uint64_t scaled(uint64_t figure, uint64_t unit)
 	whole = figure / unit;
 	rest = figure % unit * 2;
 	return whole + (rest > unit || (rest == unit && whole % 2));
+}
+
+void stall_figures_of(const struct thread_group *process, struct stall_figures *ret)
+{
+	memcpy(ret->delta, process->delta, sizeof(ret->delta));
+	ret->blkio_ms = ticks_to_ms(process->d_blkio_ticks);
+	ret->swapin_ms = scaled(process->d_swapin_ns, NS_PER_MS);
+}
+
+void stall_figures_add(struct stall_figures *sum, const struct stall_figures *figures)
+{
+	for (int i = 0; i < N_IO_COUNTERS; i++)
+		sum->delta[i] = figure_sum(sum->delta[i], figures->delta[i]);
+	sum->blkio_ms = figure_sum(sum->blkio_ms, figures->blkio_ms);
+	sum->swapin_ms = figure_sum(sum->swapin_ms, figures->swapin_ms);
 }
 
 /* Seconds with three decimals. */
@@ -200,6 +203,7 @@ void stall_process_row(struct csv_row *row, const struct stall_tick *tick, int p
 		put_io_priority(row, worst->tid);
 		put_cgroup(row, proc_fd, process->pid);
 		put_waiting(row, proc_fd, process->pid, worst);
+		csv_number(row, figures->swapin_ms);
 	}
 	end(row, tick, row->fields);
 }
@@ -213,6 +217,8 @@ void stall_other_row(struct csv_row *row, const struct stall_tick *tick,
 		csv_empty(row, 3);
 		csv_number(row, scaled(figures->delta[IO_RCHAR], 1024));
 		csv_number(row, scaled(figures->delta[IO_READ_BYTES], 1024));
+		csv_empty(row, 3);
+		csv_number(row, figures->swapin_ms);
 	}
 	end(row, tick, row->fields);
 }

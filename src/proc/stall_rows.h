@@ -26,20 +26,22 @@ struct stall_tick {
 struct stall_figures {
 	uint64_t delta[N_IO_COUNTERS];
 	uint64_t blkio_ms;
+	uint64_t swapin_ms;
 };
 
 /** The columns' names, a row. */
 const char *stall_header(bool all_columns);
 
-/** Of processes that are written about: who wrote or waited. */
+/** Of processes that are written about: who wrote or waited, for swapped-out pages, too. */
 bool stall_has_signal(const struct stall_figures *figures);
 void stall_figures_of(const struct thread_group *process, struct stall_figures *ret);
 /** Adds what is known. */
 void stall_figures_add(struct stall_figures *sum, const struct stall_figures *figures);
-#define STALL_FIGURES_NONE                                                                        \
-	(struct stall_figures)                                                                    \
-	{                                                                                         \
-		.delta = {[0 ... N_IO_COUNTERS - 1] = FIGURE_UNKNOWN}, .blkio_ms = FIGURE_UNKNOWN \
+#define STALL_FIGURES_NONE                                                                         \
+	(struct stall_figures)                                                                     \
+	{                                                                                          \
+		.delta = {[0 ... N_IO_COUNTERS - 1] = FIGURE_UNKNOWN}, .blkio_ms = FIGURE_UNKNOWN, \
+		.swapin_ms = FIGURE_UNKNOWN                                                        \
 	}
 
 /** @proc_fd: stands for /proc */

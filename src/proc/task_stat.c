@@ -10,6 +10,7 @@
 /* Numbered as in proc(5). */
 enum {
 	FIELD_PARENT = 4,
+	FIELD_MAJOR_FAULTS = 12,
 	FIELD_THREADS = 20,
 	FIELD_START = 22,
 	FIELD_BLKIO = 42,
@@ -55,7 +56,8 @@ int task_stat_parse(const char *text, size_t n, struct task_stat *ret)
 	stat.state = close[2];
 	at = close + 2;
 	if (!take_field(&at, FIELD_PARENT - 3, &parent) ||
-	    !take_field(&at, FIELD_THREADS - FIELD_PARENT, &stat.threads) ||
+	    !take_field(&at, FIELD_MAJOR_FAULTS - FIELD_PARENT, &stat.major_faults) ||
+	    !take_field(&at, FIELD_THREADS - FIELD_MAJOR_FAULTS, &stat.threads) ||
 	    !take_field(&at, FIELD_START - FIELD_THREADS, &stat.start_ticks))
 		return -EBADMSG;
 	stat.parent = (pid_t)parent;

@@ -18,9 +18,10 @@ struct task_stat {
 	char name[TASK_NAME_BYTES]; /* any bytes; may be empty */
 	char state;
 	pid_t parent;
-	uint64_t threads;     /* of its process */
-	uint64_t start_ticks; /* since boot */
-	uint64_t blkio_ticks; /* waited for block I/O; FIGURE_UNKNOWN: old kernels have none */
+	uint64_t major_faults; /* it had to wait for pages to be read */
+	uint64_t threads;      /* of its process */
+	uint64_t start_ticks;  /* since boot */
+	uint64_t blkio_ticks;  /* waited for block I/O; FIGURE_UNKNOWN: old kernels have none */
 };
 
 /**

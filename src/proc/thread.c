@@ -60,14 +60,9 @@ static int read_runs(struct thread *thread, struct proc_files *files, pid_t pid,
 	return 0;
 }
 
-/* Tasks that were made while nobody counted have a 0 that says nothing. */
 static bool is_measured(const struct task_stat *stat, const struct delay_switch *delay)
 {
-	if (delay->state == DELAY_OFF || !figure_known(stat->blkio_ticks))
-		return false;
-	return stat->blkio_ticks ||
-	       (figure_known(delay->on_ticks) && stat->start_ticks > delay->on_ticks) ||
-	       delay->on_ticks == 0;
+	return delay_switch_measures(delay, stat->start_ticks, stat->blkio_ticks);
 }
 
 /*
@@ -103,6 +98,8 @@ static void take_stat(struct thread *thread, const struct task_stat *stat, bool 
 	uint64_t before = is_new ? 0 : FIGURE_UNKNOWN;
 
 	thread->was_cut = false;
+	thread->faulted = !thread->known || thread->stat.start_ticks != stat->start_ticks ||
+			  thread->stat.major_faults != stat->major_faults;
 	if (thread->known && thread->stat.start_ticks == stat->start_ticks) {
 		before = thread->stat.blkio_ticks;
 	} else { /* another thread, perhaps of the same number */
@@ -120,7 +117,7 @@ static void take_stat(struct thread *thread, const struct task_stat *stat, bool 
 void thread_rest(struct thread *thread, const struct delay_switch *delay)
 {
 	thread->d_blkio_ticks = is_measured(&thread->stat, delay) ? 0 : FIGURE_UNKNOWN;
-	thread->was_cut = false;
+	thread->was_cut = thread->faulted = false;
 }
 
 int thread_read(struct thread *thread, struct proc_files *files, pid_t pid, bool is_new,

@@ -23,6 +23,7 @@ struct thread {
 	uint64_t unread_ns;	/* of a wait that goes on: it may have lasted so long by then */
 	uint64_t blocked_ns;	/* in D without a break, at least so long; kept by stall_alert */
 	bool was_d;		/* in the sample before; likewise */
+	bool faulted;		/* since the last sample it had major faults, or may have */
 	bool was_cut;		/* the kernel told more than that, in this sample */
 };
 

@@ -15,6 +15,8 @@ int thread_group_init(struct thread_group *process, pid_t pid)
 	*process = (struct thread_group){
 		.pid = pid,
 		.cpu_ns = FIGURE_UNKNOWN,
+		.swapin_ns = FIGURE_UNKNOWN,
+		.d_swapin_ns = FIGURE_UNKNOWN,
 		.io_fd = -1,
 		.threads = malloc(sizeof(struct thread)),
 		.n_threads = 1,
@@ -117,6 +119,8 @@ static void begin_anew(struct thread_group *process)
 	process->known = process->io_known = process->alerted = false;
 	process->access = IO_NOT_READ;
 	process->recent_bytes = 0;
+	process->swapin_ns = FIGURE_UNKNOWN;
+	process->swapin_asked = false;
 	process->threads_known = false;
 	process->renamed = true;
 }
@@ -203,17 +207,18 @@ static int read_io(struct thread_group *process, struct proc_files *files)
 	return 0;
 }
 
-static void sum_blkio(struct thread_group *process)
+static void sum_threads(struct thread_group *process)
 {
 	uint64_t sum = FIGURE_UNKNOWN;
 	bool unknown = false;
 
-	process->was_cut = false;
+	process->was_cut = process->faulted = false;
 	for (size_t i = 0; i < process->n_threads; i++) {
 		uint64_t ticks = process->threads[i].d_blkio_ticks;
 
 		unknown |= !figure_known(ticks);
 		process->was_cut |= process->threads[i].was_cut;
+		process->faulted |= process->threads[i].faulted;
 		sum = figure_sum(sum, ticks);
 	}
 	/* Nothing, as far as one knows: that is no 0. */
@@ -255,7 +260,7 @@ static void nothing_new(struct thread_group *process, const struct delay_switch 
 		thread_rest(&process->threads[i], delay);
 	for (int i = 0; i < N_IO_COUNTERS; i++)
 		process->delta[i] = process->io_known ? 0 : FIGURE_UNKNOWN;
-	sum_blkio(process);
+	sum_threads(process);
 }
 
 static int read_anew(struct thread_group *process, struct proc_files *files,
@@ -297,7 +302,7 @@ int thread_group_read(struct thread_group *process, struct proc_files *files,
 		return r;
 	/* The time of one that runs is brought up to date now and then. */
 	process->cpu_ns = is_running(process) ? FIGURE_UNKNOWN : cpu_ns;
-	sum_blkio(process);
+	sum_threads(process);
 	return 0;
 }
 

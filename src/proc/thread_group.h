@@ -32,6 +32,10 @@ struct thread_group {
 	struct io_counters io;
 	uint64_t delta[N_IO_COUNTERS]; /* in this sample; FIGURE_UNKNOWN: not known */
 	uint64_t d_blkio_ticks;	       /* of all threads; FIGURE_UNKNOWN */
+	bool swapin_asked;
+	uint64_t swapin_ns;	       /* since it began, as asked for last; FIGURE_UNKNOWN */
+	uint64_t d_swapin_ns;	       /* in this sample; FIGURE_UNKNOWN */
+	bool faulted;		       /* its threads had major faults, or may have had */
 	bool was_cut;		       /* the kernel told longer waits than can have been */
 	struct thread *threads;	       /* the first is the one that is called as the process */
 	size_t n_threads, room_threads;

@@ -64,10 +64,10 @@ void fake_task(struct fake_proc *fake, const struct fake_task *task)
 	/* As a kernel writes it: fields 1 to 52. */
 	snprintf(
 		text, sizeof(text),
-		"%d (%s) %c %d 9 9 0 -1 4194304 100 200 3 4 50 60 7 8 20 0 %u 0 %llu 1000000 200 "
+		"%d (%s) %c %d 9 9 0 -1 4194304 100 200 %u 4 50 60 7 8 20 0 %u 0 %llu 1000000 200 "
 		"18446744073709551615 1 1 0 0 0 0 0 0 17 0 0 0 17 1 0 0 %llu 0 0 1 2 3 4 5 6 7 0\n",
-		task->pid, task->name, task->state, task->parent, task->threads ? task->threads : 1,
-		task->start_ticks, task->blkio_ticks);
+		task->pid, task->name, task->state, task->parent, task->major_faults,
+		task->threads ? task->threads : 1, task->start_ticks, task->blkio_ticks);
 	snprintf(path, sizeof(path), "proc/%d/task/%d/stat", task->pid,
 		 task->tid ? task->tid : task->pid);
 	fake_put(fake, path, text);

@@ -23,6 +23,7 @@ struct fake_task {
 	char state;
 	pid_t parent;
 	unsigned threads; /* 0: one */
+	unsigned major_faults;
 	unsigned long long start_ticks, blkio_ticks;
 };
 

@@ -82,6 +82,7 @@ static void init(void)
 		.proc_fd = fake.proc_fd,
 		.sys_fd = fake.sys_fd,
 		.watch = {.names = names, .n_names = 2},
+		.no_swapin = "nobody tells",
 		.sink = {take_row, take_alert, NULL},
 	};
 	moment = (struct sampler_moment){1000 * (uint64_t)NS_PER_S, 5000 * (uint64_t)NS_PER_S,
@@ -569,6 +570,91 @@ Test(sampler, all_columns)
 	for (const char *c = stall_header(true); *c; c++)
 		commas += *c == ',';
 	cr_expect_eq(commas, 34);
+}
+
+static uint64_t swapin_ns;
+static unsigned questions;
+
+static int tell_swapin(struct swapin *swapin, pid_t pid, uint64_t *ret_ns)
+{
+	(void)swapin;
+	questions++;
+	if (pid != 7)
+		return -ESRCH;
+	*ret_ns = swapin_ns;
+	return 0;
+}
+
+/* "(a thread's name),ioprio,cgroup,wchan," and then this. */
+static bool has_swapin(const char *figure)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), ",,io_schedule,%s,,,,,,,,,\n", figure);
+	return has(text);
+}
+
+Test(sampler, waits_for_swapped_pages)
+{
+	struct fake_task task = {.pid = 7, .name = "bully", .state = 'D', .start_ticks = 250};
+
+	options.all_columns = true;
+	options.read_swapin = tell_swapin;
+	again(&options);
+	fake_put(&fake, "proc/7/task/7/wchan", "io_schedule");
+	fake_task(&fake, &task);
+	fake_io(&fake, 7, &(struct fake_io){0});
+	swapin_ns = 5 * NS_PER_MS;
+	tick();
+	cr_expect_not(has("d_swapin_ms"), "%s", rows);
+	/* Who had no major fault is not asked about. */
+	questions = 0;
+	tick();
+	cr_expect(has_swapin("0"), "%s", rows);
+	cr_expect_eq(questions, 0);
+	task.major_faults = 3;
+	fake_task(&fake, &task);
+	swapin_ns += 70 * NS_PER_MS;
+	tick();
+	cr_expect(has_swapin("70"), "%s", rows);
+	cr_expect_eq(questions, 1);
+	tick();
+	cr_expect(has_swapin("0"), "%s", rows);
+	/* Another process of this number: what it waited before it was seen is not known. */
+	task.start_ticks = 300;
+	fake_task(&fake, &task);
+	tick();
+	cr_expect(has_swapin(""), "%s", rows);
+}
+
+Test(sampler, waits_for_swapped_pages_that_nobody_counted)
+{
+	struct fake_task task = {.pid = 7,
+				 .name = "bully",
+				 .state = 'D',
+				 .start_ticks = BEFORE_SWITCH};
+
+	options.all_columns = true;
+	options.read_swapin = tell_swapin;
+	fake_put(&fake, "proc/cmdline", "quiet\n");
+	fake_put(&fake, "proc/sys/kernel/task_delayacct", "0\n");
+	again(&options);
+	fake_put(&fake, "proc/7/task/7/wchan", "io_schedule");
+	fake_task(&fake, &task);
+	fake_io(&fake, 7, &(struct fake_io){0});
+	swapin_ns = 0;
+	for (unsigned i = 0; i < 3; i++) {
+		task.major_faults++;
+		fake_task(&fake, &task);
+		tick();
+		if (i)
+			cr_expect(has_swapin(""), "%s", rows);
+	}
+	/* Nobody tells at all. */
+	options.read_swapin = NULL;
+	again(&options);
+	tick();
+	cr_expect(has("d_swapin_ms is empty: nobody tells"), "%s", rows);
 }
 
 Test(sampler, named_disks)

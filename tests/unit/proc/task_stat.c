@@ -17,7 +17,7 @@ static int parse(const char *text)
 
 /* As a kernel wrote it, but for the fields that are asked for. */
 #define FIELDS                                                                                     \
-	" 1 0 0 0 -1 4194560 146233 600495759 0 29723 5394 12724 2874650 1584159 10 -10 3 0 4711 " \
+	" 1 0 0 0 -1 4194560 146233 600495759 31 29723 5394 12724 2874650 1584159 10 -10 3 0 4711 " \
 	"45494272 "                                                                                \
 	"3123 18446744073709551615 1 1 0 0 0 0 0 4096 1256 0 0 0 17 0 0 0 42 0 0 0 0 0 0 0 0 0 "   \
 	"0\n"
@@ -28,6 +28,7 @@ Test(task_stat, fields)
 	cr_expect_str_eq(stat.name, "name");
 	cr_expect_eq(stat.state, 'S');
 	cr_expect_eq(stat.parent, 1);
+	cr_expect_eq(stat.major_faults, 31);
 	cr_expect_eq(stat.threads, 3);
 	cr_expect_eq(stat.start_ticks, 4711);
 	cr_expect_eq(stat.blkio_ticks, 42);
