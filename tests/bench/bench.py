@@ -156,6 +156,44 @@ def part_ftrace(directory, _):
         None, dropped == 0)
 
 
+def in_guest(kernel):
+    """What vm-record.sh finds on that kernel."""
+    vm = os.path.join(HERE, "../vm")
+    environment = dict(os.environ, BLKBOX=blkbox, BLKBOX_BUILD=os.path.dirname(blkbox))
+    done = subprocess.run([os.path.join(vm, "boot"), "--kernel", kernel, "--mem", "3072", "--timeout",
+                           str(120 + 12 * arguments.runs * (arguments.seconds + 10)),
+                           os.path.join(HERE, "vm-record.sh"), str(arguments.seconds), str(arguments.runs)],
+                          env=environment, stdout=subprocess.PIPE, text=True)
+    if done.returncode == 77:
+        raise recording.Missing(f"Linux {kernel} cannot be had")
+    if done.returncode:
+        sys.exit(f"bench: the guest with Linux {kernel}: exit status {done.returncode}: {done.stdout}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def part_vm(directory, _):
+    """Beside blktrace with the same kernel buffers, on an emulated machine."""
+    for kernel in "6.1", "6.12", "7":
+        found = in_guest(kernel)
+        where = f"record by relay, Linux {found['kernel'].split('+')[0].split('-')[0]} in a guest"
+        ours, plain, theirs = (found[name] for name in ("ours", "plain", "blktrace"))
+        share = {name: 100 * found[name]["dropped"] / found[name]["of"] for name in ("ours", "plain", "blktrace")}
+        row(f"{where}: dropped", round(share["ours"], 2), round(share["blktrace"], 2), "% of events",
+            "never more", None, share["ours"] <= share["blktrace"] and share["plain"] <= share["blktrace"],
+            note="" if not ours["dropped"] + plain["dropped"] else f"with --no-compress {share['plain']:.2f}")
+        cost = {name: 1e6 * found[name]["cpu_s"] / found[name]["events"] for name in ("ours", "plain", "blktrace")}
+        for name, mark, how in ("plain", 1, " --no-compress"), ("ours", 2, ""):
+            ratio = cost[name] / cost["blktrace"]
+            row(f"{where}{how}: CPU time", round(cost[name], 2), round(cost["blktrace"], 2), "s/M events",
+                f"at most {mark} x", ratio, ratio <= mark)
+        floor_iops = found["floor"]["iops"]
+        row(f"{where}: I/Os", round(ours["iops"] / 1000, 1), round(theirs["iops"] / 1000, 1), "k IOPS",
+            "1 x, 0.95 of the floor", ours["iops"] / theirs["iops"],
+            ours["iops"] >= theirs["iops"] and ours["iops"] >= 0.95 * floor_iops,
+            note=f"untraced {found['none']['iops'] / 1000:.1f}, floor {floor_iops / 1000:.1f}, "
+                 f"--no-compress {plain['iops'] / 1000:.1f}")
+
+
 PARTS = {name[5:]: part for name, part in globals().items() if name.startswith("part_")}
 
 
@@ -191,7 +229,8 @@ multiplier, floor = (os.path.abspath(os.path.join(arguments.tools, name)) for na
 with tempfile.TemporaryDirectory(prefix="blkbox-bench-") as place:
     made = 0
     # What is recorded or sampled here needs none of them.
-    for output in ("set", "log.blkbox", "raw:raw.blkbox") if set(arguments.parts or PARTS) - {"stall", "wakeups", "ftrace"} else ():
+    readers = set(arguments.parts or PARTS) - {"stall", "wakeups", "ftrace", "vm"}
+    for output in ("set", "log.blkbox", "raw:raw.blkbox") if readers else ():
         kind, _, name = output.rpartition(":")
         made = multiply(arguments.events // 1803, 1, (kind + ":" if kind else "") + os.path.join(place, name))
     for part in arguments.parts or PARTS:
