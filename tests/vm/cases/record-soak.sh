@@ -2,7 +2,6 @@
 # A device under full load for a long time, with CPUs that come and go, devices that are removed, and
 # signals at random: every I/O is recorded or counted as lost, nothing grows, the kernel does not complain.
 # VM_SOAK_SECONDS: how long (60); VM_SOAK_SEED: another course of things.
-# vm: long
 # vm: smp=4
 # vm: timeout=240 extra=VM_SOAK_SECONDS
 # shellcheck source=../guest-lib.sh
@@ -36,6 +35,7 @@ hotplug() {
         sleep "0.$((RANDOM % 9 + 1))"
     done
 }
+is_untraced() { ! has_trace "$1"; }
 # A task that is stopped does no I/O; what it had begun, null_blk has done at once.
 quiet() { kill -STOP "$1"; sleep 0.5; }
 
@@ -94,7 +94,7 @@ one_round() {
         kill -KILL "$recorder"
         wait "$recorder" 2>/dev/null || true
         killed=$((killed + 1))
-        wait_for 30 test ! -e "$(trace_dir "$main")" || fail "round $round: a trace is left"
+        wait_for 30 is_untraced "$main" || fail "round $round: a trace is left"
         # Its guardian finishes the log.
         wait_for 10 test -e round.blkbox || fail "round $round: no log of a killed recorder: $(ls)"
         "$BLKBOX" verify round.blkbox >verify.out 2>&1 || true
