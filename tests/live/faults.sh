@@ -173,7 +173,7 @@ if command -v mkfs.ext4 >/dev/null; then
 	ios() { "$blkbox" report --json "$@" "$log" 2>/dev/null | python3 -c '
 import json, sys
 report = json.load(sys.stdin)
-print(sum(p["ios"] for p in report["processes"] if p["process"].startswith("blkbox")),
+print(sum(p["ios"] for p in report["processes"] if (p["process"] or "").startswith("blkbox")),
       sum(p["ios"] for p in report["processes"] if p["process"] == "dd"))'; }
 	with_own=$(ios)
 	without=$(ios --no-own)
