@@ -2,6 +2,7 @@
 # A device under full load for a long time, with CPUs that come and go, devices that are removed, and
 # signals at random: every I/O is recorded or counted as lost, nothing grows, the kernel does not complain.
 # VM_SOAK_SECONDS: how long (60); VM_SOAK_SEED: another course of things.
+# vm: long
 # vm: smp=4
 # vm: timeout=240 extra=VM_SOAK_SECONDS
 # shellcheck source=../guest-lib.sh
@@ -57,6 +58,13 @@ status_of() { awk -v key="$1:" '$1 == key { print $2 }' "/proc/$long_recorder/st
 
 # --- rounds ------------------------------------------------------------------------------------------------------------------
 
+# Whatever ends this early: what the recorders said.
+told() {
+    status=$?
+    ((status == 0)) || tail -n 20 round.err long.err || true
+}
+trap told EXIT
+
 end=$((SECONDS + seconds)) round=0 ended=0 killed=0 removed=0 recorded=0 lost=0 paused=0
 threads=0 fds=0 first_kib=0 most_kib=0
 
@@ -80,6 +88,7 @@ one_round() {
     dd "if=/dev/$extra" of=/dev/null iflag=direct bs=4k count=$((RANDOM % 200)) status=none
     for _ in 1 2 3; do
         sleep "0.$((RANDOM % 9))"
+        kill -0 "$recorder" 2>/dev/null || fail "round $round: the recorder has ended"
         case $((RANDOM % 5)) in
             0) kill -STOP "$recorder"; sleep "0.$((RANDOM % 9 + 1))"; kill -CONT "$recorder"; paused=$((paused + 1)) ;;
             1) kill -WINCH "$recorder" ;;
@@ -87,6 +96,7 @@ one_round() {
             3) [[ ! -e /sys/block/$extra ]] || { vm_null_blk_remove "$extra"; removed=$((removed + 1)); } ;;
         esac
     done
+    kill -0 "$recorder" 2>/dev/null || fail "round $round: the recorder has ended"
     quiet $main_load
     ios=$(($(device_ios "$main") - ios_before))
     ending=$((RANDOM % 5))
